@@ -192,31 +192,31 @@ extern const char osp_thresholds_builtin[];
 /* --- for checks ------------------------------------------------------------------------------- */
 
 /* Reports one result; texts are cut to their fields. `limit` and `source` may be NULL. */
-void osp_tell(struct osp_check_context *context, enum osp_verdict verdict, enum osp_cure cure,
-	      const char *subject, const char *value, const char *limit, const char *source,
-	      const char *why_format, ...) __attribute__((format(printf, 8, 9)));
-void osp_tell_pass(struct osp_check_context *context, const char *value_format, ...)
+void osp_result_add(struct osp_check_context *context, enum osp_verdict verdict, enum osp_cure cure,
+		    const char *subject, const char *value, const char *limit, const char *source,
+		    const char *why_format, ...) __attribute__((format(printf, 8, 9)));
+void osp_result_pass(struct osp_check_context *context, const char *value_format, ...)
 	__attribute__((format(printf, 2, 3)));
-void osp_tell_skip(struct osp_check_context *context, const char *why_format, ...)
+void osp_result_skip(struct osp_check_context *context, const char *why_format, ...)
 	__attribute__((format(printf, 2, 3)));
-void osp_tell_error(struct osp_check_context *context, const char *subject, const char *why_format,
-		    ...) __attribute__((format(printf, 3, 4)));
+void osp_result_error(struct osp_check_context *context, const char *subject,
+		      const char *why_format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Reports a speed in `unit` ("GB/s"). A check of all GPUs names its subject; for others it is their
  * GPU. */
-void osp_tell_speed(struct osp_check_context *context, const char *subject, const char *what,
-		    double value, const char *unit, enum osp_limit_id least,
-		    enum osp_limit_id physics);
+void osp_result_speed(struct osp_check_context *context, const char *subject, const char *what,
+		      double value, const char *unit, enum osp_limit_id least,
+		      enum osp_limit_id physics);
 
 /* Reports a speed that is compared only with those of the same group. With OSP_SPEED_NO_PEERS it is
  * compared with none. */
-void osp_tell_speed_among(struct osp_check_context *context, int group, const char *subject,
-			  const char *what, double value, const char *unit, enum osp_limit_id least,
-			  enum osp_limit_id physics);
+void osp_result_speed_among(struct osp_check_context *context, int group, const char *subject,
+			    const char *what, double value, const char *unit,
+			    enum osp_limit_id least, enum osp_limit_id physics);
 
 /* Keeps a figure for the history. Ignores one that is not a number or is infinite. */
-void osp_tell_figure(struct osp_check_context *context, const char *subject, const char *name,
-		     double value);
+void osp_result_figure(struct osp_check_context *context, const char *subject, const char *name,
+		       double value);
 
 /* Returns the limit for this node, and for `model` unless that is NULL. NULL: no limit is known. */
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,

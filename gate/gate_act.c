@@ -12,7 +12,7 @@
 
 #include "check/check.h"
 #include "lib/base/hostlist.h"
-#include "lib/gate/gate_words.h"
+#include "lib/gate/gate_text.h"
 #include "gate/gate_again.h"
 #include "host/output.h"
 

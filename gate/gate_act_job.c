@@ -12,7 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/gate/gate_exclude.h"
 #include "lib/gate/gate_suspects.h"
-#include "lib/gate/gate_words.h"
+#include "lib/gate/gate_text.h"
 #include "lib/health/reason.h"
 #include "lib/policy/note.h"
 

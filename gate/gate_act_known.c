@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "lib/base/text.h"
-#include "lib/gate/gate_words.h"
+#include "lib/gate/gate_text.h"
 #include "lib/layout/gang_order.h"
 #include "lib/layout/gang_segments.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 
 struct gate_act_seen gate_act_seen;
 

@@ -15,7 +15,7 @@
 #include "check/check.h"
 #include "check/base/child.h"
 #include "gate/gate_node.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 #include "host/program.h"
 #include "host/record/check_report.h"
 #include "lib/base/clean.h"

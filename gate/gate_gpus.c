@@ -6,7 +6,7 @@
 #include <slurm/slurm_errno.h>
 
 #include "check/check.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 #include "host/slurm/controller.h"
 
 #define PATIENCE_MS 600000

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 #include "host/record/history_line.h"
 #include "host/slurm/node_extra.h"
 #include "lib/topology/placed_instance.h"

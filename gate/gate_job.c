@@ -260,7 +260,7 @@ bool osp_gate_job_unsaid(const struct osp_gate_job *job)
 /*
  * NodeAddr as libslurm knows it, where slurm.conf's own lines do not say: of what slurmd was given.
  * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf
- * before it says a word, which takes longer than all the rest of a gate's talk.
+ * before it says a word, which takes longer than all the rest of a gate's loop.
  */
 static char *slurm_address(const char *node)
 {

@@ -17,7 +17,7 @@
 #include "check/base/child.h"
 #include "lib/base/text.h"
 #include "gate/gate_rights.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 
 #define ROUND_MS     1500 /* to send, receive and compare */
 #define TELL_MS	     500  /* for the figures to come up */
@@ -53,19 +53,19 @@ static uint8_t *make_block(const uint8_t challenge[OSP_GATE_CHALLENGE_BYTES])
 	return (uint8_t *)words;
 }
 
-static bool test_says(const struct gate_talk *talk, const char *what)
+static bool test_says(const struct gate_loop *loop, const char *what)
 {
-	const char *says = *talk->job->root ? getenv(TEST_NETWORK) : NULL;
+	const char *says = *loop->job->root ? getenv(TEST_NETWORK) : NULL;
 
 	return says && strstr(says, what);
 }
 
 /* How long a round may take from now on. A test on a busy machine allows more; a second round still
  * fits then. */
-static uint32_t round_ms(const struct gate_talk *talk)
+static uint32_t round_ms(const struct gate_loop *loop)
 {
-	const char *says = *talk->job->root ? getenv(TEST_ROUND) : NULL;
-	uint64_t now_ms = gate_now_ms(talk), verdict_ms = talk->barrier.times.verdict_ms;
+	const char *says = *loop->job->root ? getenv(TEST_ROUND) : NULL;
+	uint64_t now_ms = gate_now_ms(loop), verdict_ms = loop->barrier.times.verdict_ms;
 	uint64_t left_ms = now_ms < verdict_ms ? (verdict_ms - now_ms) / OSP_GATE_LINK_ROUNDS : 0;
 	uint64_t most_ms = says ? strtoul(says, NULL, 10) : 0;
 
@@ -159,25 +159,25 @@ static bool ready(const struct osp_gate_peer *peer, short events, uint64_t until
 }
 
 /* Connects and is greeted by that rank; on any of the ports. */
-static bool reach(struct gate_talk *talk, uint32_t rank, struct osp_gate_peer *peer,
+static bool reach(struct gate_loop *loop, uint32_t rank, struct osp_gate_peer *peer,
 		  uint64_t until_ms)
 {
-	const struct osp_gate_policy *policy = talk->job->policy;
+	const struct osp_gate_policy *policy = loop->job->policy;
 	struct sockaddr_storage address;
 
-	if (osp_gate_address(talk->job->gang.nodes[rank], &address, NULL))
+	if (osp_gate_address(loop->job->gang.nodes[rank], &address, NULL))
 		return false;
 	for (uint32_t n = 0; n <= (uint32_t)policy->port_last - policy->port_first; n++) {
 		uint16_t port =
-			osp_gate_port(policy->port_first, policy->port_last, talk->wire.job, n);
+			osp_gate_port(policy->port_first, policy->port_last, loop->wire.job, n);
 		int greeted = 0;
 
-		if (osp_gate_connect(peer, &address, port, talk->own_bound ? &talk->own : NULL, 0))
+		if (osp_gate_connect(peer, &address, port, loop->own_bound ? &loop->own : NULL, 0))
 			continue;
 		if (ready(peer, POLLOUT, until_ms) && osp_gate_connected(peer) == 0)
 			while (!greeted && ready(peer, POLLIN, until_ms) &&
-			       osp_gate_receive(&talk->wire, peer) == 0)
-				greeted = osp_gate_take_greeting(&talk->wire, peer, rank);
+			       osp_gate_receive(&loop->wire, peer) == 0)
+				greeted = osp_gate_take_greeting(&loop->wire, peer, rank);
 		if (greeted > 0)
 			return true;
 		osp_gate_hang_up(peer);
@@ -185,23 +185,23 @@ static bool reach(struct gate_talk *talk, uint32_t rank, struct osp_gate_peer *p
 	return false;
 }
 
-static void send_to(struct gate_talk *talk, uint32_t rank, int answer)
+static void send_to(struct gate_loop *loop, uint32_t rank, int answer)
 {
 	struct figure figure = {.gbps = 0};
-	uint32_t limit_ms = round_ms(talk);
+	uint32_t limit_ms = round_ms(loop);
 	uint64_t until_ms = osp_now_ms() + limit_ms;
 	struct osp_text message = OSP_TEXT_INIT;
 	struct osp_gate_header header;
 	struct osp_gate_peer peer;
 	uint8_t *block, go;
-	bool slow = test_says(talk, "slow"), corrupt = test_says(talk, "corrupt");
-	bool stuck = test_says(talk, "stuck");
+	bool slow = test_says(loop, "slow"), corrupt = test_says(loop, "corrupt");
+	bool stuck = test_says(loop, "stuck");
 
-	if (!reach(talk, rank, &peer, until_ms))
+	if (!reach(loop, rank, &peer, until_ms))
 		_exit(1);
-	header = osp_gate_header_to(&talk->wire, &peer, OSP_GATE_MESSAGE_DATA, talk->measure.round);
+	header = osp_gate_header_to(&loop->wire, &peer, OSP_GATE_MESSAGE_DATA, loop->measure.round);
 	osp_gate_write_data(&message, &header);
-	if (osp_gate_seal(&talk->wire, &peer, &message, NULL))
+	if (osp_gate_seal(&loop->wire, &peer, &message, NULL))
 		_exit(1);
 	block = make_block(peer.theirs);
 	while (osp_gate_unsent(&peer))
@@ -237,41 +237,41 @@ static void keep_flow(struct gate_flow *flow, pid_t child, int answer)
 	flow->begun_ns = gate_around_now_ns();
 }
 
-static void start_sending(struct gate_talk *talk, uint32_t rank)
+static void start_sending(struct gate_loop *loop, uint32_t rank)
 {
-	struct gate_flow *flow = free_flow(talk->measure.senders);
+	struct gate_flow *flow = free_flow(loop->measure.senders);
 	pid_t child;
 	int answer;
 
 	if (!flow) {
-		osp_gate_log(talk->job, "too many links to send on");
+		osp_gate_log(loop->job, "too many links to send on");
 		return;
 	}
 	child = osp_child_start(&answer);
 	if (child < 0)
-		osp_gate_log(talk->job, "no process to send: %s", strerror(errno));
+		osp_gate_log(loop->job, "no process to send: %s", strerror(errno));
 	if (child == 0)
-		send_to(talk, rank, answer);
+		send_to(loop, rank, answer);
 	if (child > 0)
 		keep_flow(flow, child, answer);
 }
 
 /* Every message after the nonce was said: the block is made of what the greeting asked for. */
-bool gate_measure_receive(struct gate_talk *talk, struct osp_gate_peer *peer,
+bool gate_measure_receive(struct gate_loop *loop, struct osp_gate_peer *peer,
 			  const struct osp_gate_message *message)
 {
-	struct gate_flow *flow = free_flow(talk->measure.flows);
+	struct gate_flow *flow = free_flow(loop->measure.flows);
 	struct sockaddr_storage address;
-	uint32_t limit_ms = round_ms(talk);
+	uint32_t limit_ms = round_ms(loop);
 	struct figure figure;
 	uint8_t *block;
 	pid_t child;
 	int answer;
 
 	/* An order may still be on its way to us. */
-	if (!flow || message->header.round < talk->measure.round ||
+	if (!flow || message->header.round < loop->measure.round ||
 	    message->header.round > OSP_GATE_LINK_ROUNDS ||
-	    osp_gate_address(talk->job->gang.nodes[message->header.from], &address, NULL) ||
+	    osp_gate_address(loop->job->gang.nodes[message->header.from], &address, NULL) ||
 	    !osp_gate_same_host(&address, &peer->address))
 		return false;
 	flow->from = message->header.from;
@@ -303,9 +303,9 @@ static void end_flow(struct gate_flow *flow)
 /* --- figures ---------------------------------------------------------------------------------- */
 
 /* Of this round, and only links that were ordered. */
-static void put_figure(struct gate_talk *talk, const struct osp_gate_link *figure)
+static void put_figure(struct gate_loop *loop, const struct osp_gate_link *figure)
 {
-	struct gate_measure *measure = &talk->measure;
+	struct gate_measure *measure = &loop->measure;
 
 	for (uint32_t i = 0; i < measure->order_count; i++) {
 		struct osp_gate_link *link = &measure->orders[i];
@@ -335,15 +335,15 @@ static bool read_flow(const struct gate_flow *flow, struct figure *figure)
 	return true;
 }
 
-static void read_flows(struct gate_talk *talk)
+static void read_flows(struct gate_loop *loop)
 {
-	struct gate_measure *measure = &talk->measure;
-	const char *root = talk->job->root;
+	struct gate_measure *measure = &loop->measure;
+	const char *root = loop->job->root;
 	struct figure figure;
 
 	for (int i = 0; i < GATE_FLOWS_MAX; i++) {
 		struct gate_flow *flow = &measure->flows[i], *sender = &measure->senders[i];
-		struct osp_gate_link link = {.from = flow->from, .to = talk->wire.rank};
+		struct osp_gate_link link = {.from = flow->from, .to = loop->wire.rank};
 
 		if (read_flow(sender, &figure)) {
 			gate_around_add(&measure->around, root, sender->child, sender->begun_ns, 0,
@@ -354,27 +354,27 @@ static void read_flows(struct gate_talk *talk)
 			continue;
 		link.gbps = figure.gbps;
 		link.wrong = figure.wrong;
-		put_figure(talk, &link);
+		put_figure(loop, &link);
 		gate_around_add(&measure->around, root, flow->child, flow->begun_ns, figure.bytes,
 				0);
 		end_flow(flow);
 	}
 }
 
-static bool sends(const struct gate_talk *talk)
+static bool sends(const struct gate_loop *loop)
 {
 	for (int i = 0; i < GATE_FLOWS_MAX; i++)
-		if (talk->measure.senders[i].child)
+		if (loop->measure.senders[i].child)
 			return true;
 	return false;
 }
 
-static uint32_t own_missing(const struct gate_talk *talk)
+static uint32_t own_missing(const struct gate_loop *loop)
 {
 	uint32_t missing = 0;
 
-	for (uint32_t i = 0; i < talk->measure.order_count; i++)
-		missing += talk->measure.orders[i].to == talk->wire.rank && !talk->measure.told[i];
+	for (uint32_t i = 0; i < loop->measure.order_count; i++)
+		missing += loop->measure.orders[i].to == loop->wire.rank && !loop->measure.told[i];
 	return missing;
 }
 
@@ -384,25 +384,25 @@ static void write_links(struct osp_text *message, const struct osp_gate_header *
 	osp_gate_write_links(message, header, links, count);
 }
 
-static void tell_links(struct gate_talk *talk, const struct osp_gate_link *links, uint32_t count)
+static void tell_links(struct gate_loop *loop, const struct osp_gate_link *links, uint32_t count)
 {
-	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_LINKS, talk->measure.round,
-						   write_links, links, count});
+	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_LINKS, loop->measure.round,
+						      write_links, links, count});
 }
 
 /* What this node received; what did not come is nothing. */
-static void tell_own(struct gate_talk *talk)
+static void tell_own(struct gate_loop *loop)
 {
-	struct osp_gate_link *own = calloc(talk->measure.order_count + 1, sizeof(*own));
+	struct osp_gate_link *own = calloc(loop->measure.order_count + 1, sizeof(*own));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; own && i < talk->measure.order_count; i++)
-		if (talk->measure.orders[i].to == talk->wire.rank)
-			own[count++] = talk->measure.orders[i];
+	for (uint32_t i = 0; own && i < loop->measure.order_count; i++)
+		if (loop->measure.orders[i].to == loop->wire.rank)
+			own[count++] = loop->measure.orders[i];
 	if (count)
-		tell_links(talk, own, count);
+		tell_links(loop, own, count);
 	free(own);
-	talk->measure.links_told = true;
+	loop->measure.links_told = true;
 }
 
 static void write_traffic(struct osp_text *message, const struct osp_gate_header *header,
@@ -411,68 +411,68 @@ static void write_traffic(struct osp_text *message, const struct osp_gate_header
 	osp_gate_write_traffic(message, header, traffic, count);
 }
 
-static void tell_traffic(struct gate_talk *talk, const struct osp_gate_traffic *traffic,
+static void tell_traffic(struct gate_loop *loop, const struct osp_gate_traffic *traffic,
 			 uint32_t count)
 {
-	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_TRAFFIC, talk->measure.round,
-						   write_traffic, traffic, count});
+	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_TRAFFIC, loop->measure.round,
+						      write_traffic, traffic, count});
 }
 
 /* What this node saw around the round, once all of its part in it is over. A reading that began
  * within the round's time has READ_MS more. */
-static void tell_around(struct gate_talk *talk, uint64_t now_ms)
+static void tell_around(struct gate_loop *loop, uint64_t now_ms)
 {
-	struct gate_measure *measure = &talk->measure;
-	const struct sockaddr_storage *own = talk->own_bound ? &talk->own : NULL;
-	bool ended = !sends(talk) && !own_missing(talk), over = now_ms >= measure->until_ms;
+	struct gate_measure *measure = &loop->measure;
+	const struct sockaddr_storage *own = loop->own_bound ? &loop->own : NULL;
+	bool ended = !sends(loop) && !own_missing(loop), over = now_ms >= measure->until_ms;
 	struct osp_gate_traffic traffic;
 
 	if (measure->own_told || (!over && !ended))
 		return;
 	if (ended)
-		gate_around_ended(&measure->around, talk->job->root, own);
+		gate_around_ended(&measure->around, loop->job->root, own);
 	if (!gate_around_take(&measure->around, now_ms >= measure->until_ms + (ended ? READ_MS : 0),
 			      &traffic))
 		return;
-	traffic.rank = talk->wire.rank;
+	traffic.rank = loop->wire.rank;
 	if (measure->decides)
 		gate_arounds_put(&measure->arounds, &traffic);
 	else if (measure->takes_part)
-		tell_traffic(talk, &traffic, 1);
+		tell_traffic(loop, &traffic, 1);
 	measure->own_told = true;
 }
 
-void gate_measure_hear(struct gate_talk *talk, const struct osp_gate_message *message)
+void gate_measure_hear(struct gate_loop *loop, const struct osp_gate_message *message)
 {
-	if (message->header.round != talk->measure.round)
+	if (message->header.round != loop->measure.round)
 		return;
-	if (!talk->measure.decides) {
-		tell_links(talk, message->links, message->count);
+	if (!loop->measure.decides) {
+		tell_links(loop, message->links, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
-		put_figure(talk, &message->links[i]);
+		put_figure(loop, &message->links[i]);
 }
 
-void gate_measure_hear_traffic(struct gate_talk *talk, const struct osp_gate_message *message)
+void gate_measure_hear_traffic(struct gate_loop *loop, const struct osp_gate_message *message)
 {
-	if (message->header.round != talk->measure.round)
+	if (message->header.round != loop->measure.round)
 		return;
-	if (!talk->measure.decides) {
-		tell_traffic(talk, message->traffic, message->count);
+	if (!loop->measure.decides) {
+		tell_traffic(loop, message->traffic, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
-		gate_arounds_put(&talk->measure.arounds, &message->traffic[i]);
+		gate_arounds_put(&loop->measure.arounds, &message->traffic[i]);
 }
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
 /* Takes `links` over. */
-static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_link *links,
+static void begin_round(struct gate_loop *loop, uint32_t round, struct osp_gate_link *links,
 			uint32_t count)
 {
-	struct gate_measure *measure = &talk->measure;
+	struct gate_measure *measure = &loop->measure;
 
 	free(measure->orders);
 	free(measure->told);
@@ -484,31 +484,31 @@ static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_
 	measure->links_told = false;
 	measure->own_told = false;
 	measure->takes_part = false;
-	measure->until_ms = gate_now_ms(talk) + round_ms(talk);
+	measure->until_ms = gate_now_ms(loop) + round_ms(loop);
 	if (!measure->told ||
 	    (measure->decides &&
-	     !gate_arounds_begin(&measure->arounds, links, count, talk->wire.node_count))) {
+	     !gate_arounds_begin(&measure->arounds, links, count, loop->wire.node_count))) {
 		measure->order_count = 0;
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		measure->takes_part = measure->takes_part || links[i].from == talk->wire.rank ||
-				      links[i].to == talk->wire.rank;
+		measure->takes_part = measure->takes_part || links[i].from == loop->wire.rank ||
+				      links[i].to == loop->wire.rank;
 	if (measure->takes_part)
-		gate_around_begin(&measure->around, talk->job->root,
-				  talk->own_bound ? &talk->own : NULL);
-	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_ORDER, round, write_links,
-						   links, count});
+		gate_around_begin(&measure->around, loop->job->root,
+				  loop->own_bound ? &loop->own : NULL);
+	gate_send_below(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_ORDER, round, write_links,
+						      links, count});
 	for (uint32_t i = 0; i < count; i++)
-		if (links[i].from == talk->wire.rank)
-			start_sending(talk, links[i].to);
+		if (links[i].from == loop->wire.rank)
+			start_sending(loop, links[i].to);
 }
 
-void gate_measure_order(struct gate_talk *talk, const struct osp_gate_message *message)
+void gate_measure_order(struct gate_loop *loop, const struct osp_gate_message *message)
 {
 	struct osp_gate_link *links = calloc(message->count + 1, sizeof(*links));
 
-	if (!links || message->header.round <= talk->measure.round) {
+	if (!links || message->header.round <= loop->measure.round) {
 		free(links);
 		return;
 	}
@@ -518,12 +518,12 @@ void gate_measure_order(struct gate_talk *talk, const struct osp_gate_message *m
 		links[i].gbps = 0;
 		links[i].wrong = false;
 	}
-	begin_round(talk, message->header.round, links, message->count);
+	begin_round(loop, message->header.round, links, message->count);
 }
 
-bool gate_measuring(const struct gate_talk *talk)
+bool gate_measuring(const struct gate_loop *loop)
 {
-	const struct gate_measure *measure = &talk->measure;
+	const struct gate_measure *measure = &loop->measure;
 
 	if (!measure->round)
 		return false;
@@ -531,78 +531,78 @@ bool gate_measuring(const struct gate_talk *talk)
 }
 
 /* The second round where the first was bad, and time is left; else all is measured. */
-static void next_round(struct gate_talk *talk)
+static void next_round(struct gate_loop *loop)
 {
-	struct gate_measure *measure = &talk->measure;
+	struct gate_measure *measure = &loop->measure;
 	struct osp_gate_link *links;
 	int64_t count;
 
 	measure->done = true;
 	if (measure->arounds.now)
 		gate_arounds_mark(&measure->arounds, measure->orders, measure->order_count,
-				  talk->wire.node_count);
+				  loop->wire.node_count);
 	if (measure->round == OSP_GATE_LINK_ROUNDS)
 		return;
 	measure->ring.links = measure->orders; /* marked */
 	measure->ring.count = measure->order_count;
 	measure->orders = NULL;
 	measure->order_count = 0;
-	links = calloc(5 * (size_t)talk->wire.node_count, sizeof(*links));
-	count = links ? osp_gate_links_again(&measure->ring, talk->wire.node_count, links) : 0;
-	if (count > 0 && gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms) {
+	links = calloc(5 * (size_t)loop->wire.node_count, sizeof(*links));
+	count = links ? osp_gate_links_again(&measure->ring, loop->wire.node_count, links) : 0;
+	if (count > 0 && gate_now_ms(loop) + ROUND_MS + TELL_MS < loop->barrier.times.verdict_ms) {
 		measure->done = false;
-		begin_round(talk, OSP_GATE_LINK_ROUNDS, links, (uint32_t)count);
+		begin_round(loop, OSP_GATE_LINK_ROUNDS, links, (uint32_t)count);
 	} else {
 		free(links);
 	}
 }
 
-void gate_measure_serve(struct gate_talk *talk)
+void gate_measure_serve(struct gate_loop *loop)
 {
-	struct gate_measure *measure = &talk->measure;
-	uint64_t now_ms = gate_now_ms(talk);
+	struct gate_measure *measure = &loop->measure;
+	uint64_t now_ms = gate_now_ms(loop);
 
-	if (!gate_measuring(talk))
+	if (!gate_measuring(loop))
 		return;
-	read_flows(talk);
+	read_flows(loop);
 	if (measure->takes_part)
-		tell_around(talk, now_ms);
+		tell_around(loop, now_ms);
 	else
 		measure->own_told = true;
 	if (!measure->decides) {
-		if (!measure->links_told && (!own_missing(talk) || now_ms >= measure->until_ms))
-			tell_own(talk);
+		if (!measure->links_told && (!own_missing(loop) || now_ms >= measure->until_ms))
+			tell_own(loop);
 		return;
 	}
 	if ((!measure->missing && !measure->arounds.missing) ||
 	    now_ms >= measure->until_ms + TELL_MS)
-		next_round(talk);
+		next_round(loop);
 }
 
 /* --- the decider ------------------------------------------------------------------------------ */
 
-bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports)
+bool gate_measure_start(struct gate_loop *loop, const struct osp_gate_report *reports)
 {
-	uint32_t count = talk->wire.node_count;
+	uint32_t count = loop->wire.node_count;
 	bool *fit = calloc(count, sizeof(*fit));
 	struct osp_gate_link *links = calloc(count, sizeof(*links));
 	uint32_t link_count = 0;
 
-	if (fit && links && talk->job->policy->network != OSP_GATE_NETWORK_OFF &&
+	if (fit && links && loop->job->policy->network != OSP_GATE_NETWORK_OFF &&
 	    gate_find_fit(reports, count, fit) &&
-	    gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms)
+	    gate_now_ms(loop) + ROUND_MS + TELL_MS < loop->barrier.times.verdict_ms)
 		link_count = osp_gate_ring(fit, count, links);
 	free(fit);
 	if (!link_count) {
 		free(links);
 		return false;
 	}
-	talk->measure.decides = true;
-	begin_round(talk, 1, links, link_count);
+	loop->measure.decides = true;
+	begin_round(loop, 1, links, link_count);
 	return true;
 }
 
-static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed, float median,
+static void blame(const struct gate_loop *loop, const struct osp_gate_blamed *blamed, float median,
 		  struct osp_gate_report *report)
 {
 	bool sends = blamed->blame == OSP_GATE_BLAME_SENDS;
@@ -615,45 +615,45 @@ static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *bl
 			 "onespine: network %s %.3g Gb/s, %u partners < 25 %% of %.3g; ask",
 			 sends ? "sends" : "receives", (double)blamed->gbps, blamed->partners,
 			 (double)median);
-	gate_blame(talk, report, blamed->wrong);
+	gate_blame(loop, report, blamed->wrong);
 }
 
-void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports)
+void gate_measure_judge(struct gate_loop *loop, struct osp_gate_report *reports)
 {
-	struct gate_measure *measure = &talk->measure;
+	struct gate_measure *measure = &loop->measure;
 	struct osp_gate_figures none = {.links = NULL};
 	struct osp_gate_figures last = {.links = measure->orders, .count = measure->order_count};
 	bool twice = measure->ring.links != NULL;
 	const struct osp_gate_figures *ring = twice ? &measure->ring : &last;
-	struct osp_gate_blamed *blamed = calloc(talk->wire.node_count, sizeof(*blamed));
+	struct osp_gate_blamed *blamed = calloc(loop->wire.node_count, sizeof(*blamed));
 	float median = osp_gate_links_median(ring);
 
 	if (!blamed ||
-	    osp_gate_links_judge(ring, twice ? &last : &none, talk->wire.node_count, blamed)) {
+	    osp_gate_links_judge(ring, twice ? &last : &none, loop->wire.node_count, blamed)) {
 		free(blamed);
 		return;
 	}
-	for (uint32_t i = 0; i < talk->wire.node_count; i++) {
+	for (uint32_t i = 0; i < loop->wire.node_count; i++) {
 		reports[i].speed = blamed[i].speed;
 		if (blamed[i].blame >= OSP_GATE_BLAME_SENDS)
-			blame(talk, &blamed[i], median, &reports[i]);
+			blame(loop, &blamed[i], median, &reports[i]);
 		else if (blamed[i].blame == OSP_GATE_BLAME_UNSURE)
-			gate_pardon(talk, &reports[i], &measure->arounds.seen[i]);
+			gate_pardon(loop, &reports[i], &measure->arounds.seen[i]);
 		else if (blamed[i].blame == OSP_GATE_BLAME_LINK)
 			osp_gate_log(
-				talk->job,
+				loop->job,
 				"the link between %s and %s is %s (%.3g of %.3g Gb/s), both are "
 				"good with others",
-				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
+				gate_name_of(loop, i), gate_name_of(loop, blamed[i].partner),
 				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps,
 				(double)median);
 	}
 	free(blamed);
 }
 
-void gate_measure_free(struct gate_talk *talk)
+void gate_measure_free(struct gate_loop *loop)
 {
-	struct gate_measure *measure = &talk->measure;
+	struct gate_measure *measure = &loop->measure;
 
 	for (int i = 0; i < GATE_FLOWS_MAX; i++)
 		if (measure->flows[i].child > 0)

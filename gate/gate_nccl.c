@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 
 #define TELL_MS	       500  /* for the parts to come up */
 #define TCP_MS	       4000 /* that TCP's rounds need where this fails */
@@ -20,17 +20,17 @@
 
 /* --- this node's part ------------------------------------------------------------------------- */
 
-static uint32_t own_rank(const struct gate_talk *talk)
+static uint32_t own_rank(const struct gate_loop *loop)
 {
-	return talk->wire.rank;
+	return loop->wire.rank;
 }
 
-static void put_part(struct gate_talk *talk, const struct osp_gate_part *part)
+static void put_part(struct gate_loop *loop, const struct osp_gate_part *part)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_part *to;
 
-	if (part->rank >= talk->wire.node_count || reduce->told[part->rank])
+	if (part->rank >= loop->wire.node_count || reduce->told[part->rank])
 		return;
 	to = reduce->round == 1 ? &reduce->ready[part->rank] : &reduce->last[part->rank];
 	*to = *part;
@@ -51,26 +51,26 @@ static void write_parts(struct osp_text *message, const struct osp_gate_header *
 	osp_gate_write_parts(message, header, parts, count);
 }
 
-static void tell_parts(struct gate_talk *talk, const struct osp_gate_part *parts, uint32_t count)
+static void tell_parts(struct gate_loop *loop, const struct osp_gate_part *parts, uint32_t count)
 {
-	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_PARTS, talk->reduce.round,
-						   write_parts, parts, count});
+	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_PARTS, loop->reduce.round,
+						      write_parts, parts, count});
 }
 
-static void tell_own(struct gate_talk *talk, struct osp_gate_part *part)
+static void tell_own(struct gate_loop *loop, struct osp_gate_part *part)
 {
-	part->rank = own_rank(talk);
-	talk->reduce.own_told = true;
-	if (talk->reduce.decides)
-		put_part(talk, part);
+	part->rank = own_rank(loop);
+	loop->reduce.own_told = true;
+	if (loop->reduce.decides)
+		put_part(loop, part);
 	else
-		tell_parts(talk, part, 1);
+		tell_parts(loop, part, 1);
 }
 
-static void tell_broken(struct gate_talk *talk, const char *format, ...)
+static void tell_broken(struct gate_loop *loop, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void tell_broken(struct gate_talk *talk, const char *format, ...)
+static void tell_broken(struct gate_loop *loop, const char *format, ...)
 {
 	struct osp_gate_part part = {.state = OSP_GATE_PART_BROKE};
 	va_list arguments;
@@ -78,19 +78,19 @@ static void tell_broken(struct gate_talk *talk, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(part.why, sizeof(part.why), format, arguments);
 	va_end(arguments);
-	tell_own(talk, &part);
+	tell_own(loop, &part);
 }
 
 /* The ranks of this node's GPUs in its group. */
-static bool find_place(const struct gate_talk *talk, uint32_t *group, uint32_t *first,
+static bool find_place(const struct gate_loop *loop, uint32_t *group, uint32_t *first,
 		       uint32_t *ranks)
 {
-	const struct osp_gate_reduce *order = &talk->reduce.order;
+	const struct osp_gate_reduce *order = &loop->reduce.order;
 	bool found = false;
 
 	*group = *first = *ranks = 0;
 	for (uint32_t i = 0; i < order->member_count && !found; i++)
-		if (order->members[i].rank == own_rank(talk)) {
+		if (order->members[i].rank == own_rank(loop)) {
 			*group = order->members[i].group;
 			found = true;
 		}
@@ -99,7 +99,7 @@ static bool find_place(const struct gate_talk *talk, uint32_t *group, uint32_t *
 
 		if (member->group != *group)
 			continue;
-		if (member->rank < own_rank(talk))
+		if (member->rank < own_rank(loop))
 			*first += member->gpus;
 		*ranks += member->gpus;
 	}
@@ -118,32 +118,32 @@ static uint64_t payload_bytes(const struct osp_gate_reduce *order, uint32_t rank
 }
 
 /* Reads the counters before NCCL begins, which needs longer to begin than they to be read. */
-static void look_around(struct gate_talk *talk)
+static void look_around(struct gate_loop *loop)
 {
-	talk->reduce.own_answered = false;
-	talk->reduce.asked_ns = gate_around_now_ns();
-	gate_around_begin(&talk->reduce.around, talk->job->root, NULL);
+	loop->reduce.own_answered = false;
+	loop->reduce.asked_ns = gate_around_now_ns();
+	gate_around_begin(&loop->reduce.around, loop->job->root, NULL);
 }
 
-static void take_part(struct gate_talk *talk)
+static void take_part(struct gate_loop *loop)
 {
-	const struct osp_gate_reduce *order = &talk->reduce.order;
-	struct gate_reducer *reducer = &talk->reduce.reducer;
+	const struct osp_gate_reduce *order = &loop->reduce.order;
+	struct gate_reducer *reducer = &loop->reduce.reducer;
 	struct osp_error error = {.text = ""};
 	uint32_t group, first, ranks;
 
-	if (!find_place(talk, &group, &first, &ranks)) {
-		talk->reduce.own_told = true;
+	if (!find_place(loop, &group, &first, &ranks)) {
+		loop->reduce.own_told = true;
 	} else if (!order->group_count) {
-		uint64_t now_ms = gate_now_ms(talk), end_ms = talk->barrier.times.verdict_ms;
+		uint64_t now_ms = gate_now_ms(loop), end_ms = loop->barrier.times.verdict_ms;
 
-		if (gate_reducer_start(reducer, talk->job,
+		if (gate_reducer_start(reducer, loop->job,
 				       end_ms > now_ms ? (uint32_t)(end_ms - now_ms) : 0, &error))
-			tell_broken(talk, "%.100s", error.text);
+			tell_broken(loop, "%.100s", error.text);
 	} else {
-		look_around(talk);
+		look_around(loop);
 		if (!gate_reducer_ask(reducer, first, ranks, order->sum_kib, order->ids[group]))
-			tell_broken(talk, "its process for NCCL has gone");
+			tell_broken(loop, "its process for NCCL has gone");
 	}
 }
 
@@ -157,46 +157,46 @@ static void write_order(struct osp_text *message, const struct osp_gate_header *
 }
 
 /* Takes what `order` holds. */
-static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_reduce *order)
+static void begin_round(struct gate_loop *loop, uint32_t round, struct osp_gate_reduce *order)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 
 	osp_gate_reduce_free(&reduce->order);
 	reduce->order = *order;
 	memset(order, 0, sizeof(*order));
 	reduce->round = round;
 	reduce->own_told = false;
-	reduce->until_ms = gate_now_ms(talk) + reduce->order.limit_ms;
-	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_REDUCE, round, write_order,
-						   &reduce->order, 1});
-	take_part(talk);
+	reduce->until_ms = gate_now_ms(loop) + reduce->order.limit_ms;
+	gate_send_below(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_REDUCE, round, write_order,
+						      &reduce->order, 1});
+	take_part(loop);
 }
 
-void gate_reduce_order(struct gate_talk *talk, struct osp_gate_message *message)
+void gate_reduce_order(struct gate_loop *loop, struct osp_gate_message *message)
 {
-	if (message->header.round <= talk->reduce.round || talk->measure.round)
+	if (message->header.round <= loop->reduce.round || loop->measure.round)
 		return;
-	begin_round(talk, message->header.round, &message->reduce);
+	begin_round(loop, message->header.round, &message->reduce);
 }
 
-void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *message)
+void gate_reduce_hear(struct gate_loop *loop, const struct osp_gate_message *message)
 {
-	if (message->header.round != talk->reduce.round)
+	if (message->header.round != loop->reduce.round)
 		return;
-	if (!talk->reduce.decides) {
-		tell_parts(talk, message->parts, message->count);
+	if (!loop->reduce.decides) {
+		tell_parts(loop, message->parts, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
-		put_part(talk, &message->parts[i]);
+		put_part(loop, &message->parts[i]);
 }
 
 /* --- the decider's rounds --------------------------------------------------------------------- */
 
 /* Time for a round that may have one part of `share` of what is left, or 0: there is none. */
-static uint32_t limit_of_round(const struct gate_talk *talk, uint32_t share)
+static uint32_t limit_of_round(const struct gate_loop *loop, uint32_t share)
 {
-	uint64_t end_ms = talk->barrier.times.verdict_ms, now_ms = gate_now_ms(talk), left_ms;
+	uint64_t end_ms = loop->barrier.times.verdict_ms, now_ms = gate_now_ms(loop), left_ms;
 
 	end_ms -= end_ms / 10; /* for what a verdict has to do */
 	if (end_ms < now_ms + TCP_MS)
@@ -207,17 +207,17 @@ static uint32_t limit_of_round(const struct gate_talk *talk, uint32_t share)
 	return left_ms < ROUND_MOST_MS ? (uint32_t)left_ms : ROUND_MOST_MS;
 }
 
-static void finish(struct gate_talk *talk, bool judged)
+static void finish(struct gate_loop *loop, bool judged)
 {
-	talk->reduce.done = true;
-	talk->reduce.judged = judged;
-	gate_reduce_stop(talk);
+	loop->reduce.done = true;
+	loop->reduce.judged = judged;
+	gate_reduce_stop(loop);
 }
 
-static void give_up(struct gate_talk *talk, const char *format, ...)
+static void give_up(struct gate_loop *loop, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void give_up(struct gate_talk *talk, const char *format, ...)
+static void give_up(struct gate_loop *loop, const char *format, ...)
 {
 	char why[200];
 	va_list arguments;
@@ -225,21 +225,21 @@ static void give_up(struct gate_talk *talk, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(why, sizeof(why), format, arguments);
 	va_end(arguments);
-	osp_gate_log(talk->job, "NCCL says nothing about the network, TCP does: %s", why);
-	finish(talk, false);
+	osp_gate_log(loop->job, "NCCL says nothing about the network, TCP does: %s", why);
+	finish(loop, false);
 }
 
 /* Takes what `order` holds; its members are the ones that will tell. */
-static void order_round(struct gate_talk *talk, struct osp_gate_reduce *order)
+static void order_round(struct gate_loop *loop, struct osp_gate_reduce *order)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 
-	memset(reduce->told, true, talk->wire.node_count * sizeof(*reduce->told));
-	memset(reduce->last, 0, talk->wire.node_count * sizeof(*reduce->last));
+	memset(reduce->told, true, loop->wire.node_count * sizeof(*reduce->told));
+	memset(reduce->last, 0, loop->wire.node_count * sizeof(*reduce->last));
 	for (uint32_t i = 0; i < order->member_count; i++)
 		reduce->told[order->members[i].rank] = false;
 	reduce->missing = order->member_count;
-	begin_round(talk, reduce->round + 1, order);
+	begin_round(loop, reduce->round + 1, order);
 }
 
 /* All that are fit, in one group; the gpus of each where they are known. */
@@ -266,21 +266,21 @@ static uint32_t least_sum_kib(const struct gate_reduce *reduce, uint32_t node_co
 	return least;
 }
 
-static void order_all(struct gate_talk *talk)
+static void order_all(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
-	struct osp_gate_reduce order = {.limit_ms = limit_of_round(talk, 2)};
+	struct gate_reduce *reduce = &loop->reduce;
+	struct osp_gate_reduce order = {.limit_ms = limit_of_round(loop, 2)};
 
 	order.ids = calloc(1, sizeof(*order.ids));
 	order.group_count = 1;
-	order.sum_kib = least_sum_kib(reduce, talk->wire.node_count);
+	order.sum_kib = least_sum_kib(reduce, loop->wire.node_count);
 	if (!order.limit_ms)
-		give_up(talk, "there is no time left for it");
-	else if (!order.ids || !write_members(reduce, talk->wire.node_count, true, &order))
-		give_up(talk, "out of memory");
+		give_up(loop, "there is no time left for it");
+	else if (!order.ids || !write_members(reduce, loop->wire.node_count, true, &order))
+		give_up(loop, "out of memory");
 	else {
 		memcpy(order.ids[0], reduce->ready[order.members[0].rank].id, OSP_GATE_ID_BYTES);
-		order_round(talk, &order);
+		order_round(loop, &order);
 	}
 	osp_gate_reduce_free(&order);
 }
@@ -321,15 +321,15 @@ static float blaming_gbps(const struct gate_reduce *reduce)
 }
 
 /* The next round of pairs; false when there is none to be had: then all is known that will be. */
-static bool order_pairs(struct gate_talk *talk)
+static bool order_pairs(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
-	uint32_t left = OSP_GATE_PAIR_ROUNDS - reduce->pair_rounds, count = talk->wire.node_count;
+	struct gate_reduce *reduce = &loop->reduce;
+	uint32_t left = OSP_GATE_PAIR_ROUNDS - reduce->pair_rounds, count = loop->wire.node_count;
 	struct osp_gate_reduce order = {.sum_kib = least_sum_kib(reduce, count)};
 	struct osp_gate_link *pairs = calloc(count, sizeof(*pairs));
 	int64_t pair_count = 0;
 
-	order.limit_ms = left ? limit_of_round(talk, left) : 0;
+	order.limit_ms = left ? limit_of_round(loop, left) : 0;
 	if (pairs && order.limit_ms)
 		pair_count =
 			osp_gate_pairs_next(reduce->fit, count, reduce->pairs, reduce->pair_count,
@@ -339,7 +339,7 @@ static bool order_pairs(struct gate_talk *talk)
 	if (pair_count > 0 && pair_count <= OSP_GATE_GROUPS_MAX &&
 	    write_pairs(reduce, pairs, (uint32_t)pair_count, &order)) {
 		reduce->pair_rounds++;
-		order_round(talk, &order);
+		order_round(loop, &order);
 	} else {
 		pair_count = 0;
 	}
@@ -393,14 +393,14 @@ static bool any_unproven(const struct gate_reduce *reduce)
 	return false;
 }
 
-static void take_ready(struct gate_talk *talk)
+static void take_ready(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	uint32_t first = reduce->order.members[0].rank;
 	uint32_t broke = who_broke(reduce, reduce->ready, OSP_GATE_PART_READY);
 
 	if (broke != OSP_GATE_NOBODY) {
-		give_up(talk, "%s: %s", gate_name_of(talk, broke),
+		give_up(loop, "%s: %s", gate_name_of(loop, broke),
 			why_of(reduce, reduce->ready, broke));
 		return;
 	}
@@ -409,73 +409,73 @@ static void take_ready(struct gate_talk *talk)
 
 		if (reduce->ready[rank].version == reduce->ready[first].version)
 			continue;
-		give_up(talk, "%s has NCCL %u, %s has %u", gate_name_of(talk, first),
-			reduce->ready[first].version, gate_name_of(talk, rank),
+		give_up(loop, "%s has NCCL %u, %s has %u", gate_name_of(loop, first),
+			reduce->ready[first].version, gate_name_of(loop, rank),
 			reduce->ready[rank].version);
 		return;
 	}
 	reduce->least_gbps = least_of_all(reduce);
 	reduce->unproven = any_unproven(reduce);
 	if (reduce->order.member_count > 2)
-		order_all(talk);
-	else if (!order_pairs(talk)) /* two nodes are a pair */
-		give_up(talk, "there is no time left for it");
+		order_all(loop);
+	else if (!order_pairs(loop)) /* two nodes are a pair */
+		give_up(loop, "there is no time left for it");
 }
 
-static void take_all(struct gate_talk *talk)
+static void take_all(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_sum sum =
 		osp_gate_reduce_judge(&reduce->order, ALL, reduce->ready, reduce->last);
 	uint32_t nodes = reduce->order.member_count;
 
 	switch (sum.state) {
 	case OSP_GATE_REDUCED_BROKE:
-		give_up(talk, "%s: %s", gate_name_of(talk, sum.rank),
+		give_up(loop, "%s: %s", gate_name_of(loop, sum.rank),
 			why_of(reduce, reduce->last, sum.rank));
 		return;
 	case OSP_GATE_REDUCED_IMPOSSIBLE:
-		give_up(talk, "%.4g GB/s is more than the nodes' adapters carry", (double)sum.gbps);
+		give_up(loop, "%.4g GB/s is more than the nodes' adapters carry", (double)sum.gbps);
 		return;
 	case OSP_GATE_REDUCED_WELL:
 	case OSP_GATE_REDUCED_UNJUDGED:
-		osp_gate_log(talk->job, "NCCL: all-reduce of %u nodes right, %.4g GB/s%s", nodes,
+		osp_gate_log(loop->job, "NCCL: all-reduce of %u nodes right, %.4g GB/s%s", nodes,
 			     (double)sum.gbps,
 			     sum.state == OSP_GATE_REDUCED_WELL ? "" : ", no limit known");
-		finish(talk, sum.state == OSP_GATE_REDUCED_WELL);
+		finish(loop, sum.state == OSP_GATE_REDUCED_WELL);
 		return;
 	case OSP_GATE_REDUCED_SLOW:
-		osp_gate_log(talk->job,
+		osp_gate_log(loop->job,
 			     "NCCL: all-reduce of %u nodes slow, %.4g GB/s < %.4g%s: pairs follow",
 			     nodes, (double)sum.gbps, (double)sum.least_gbps,
 			     reduce->unproven ? ", never tried on this hardware" : "");
 		break;
 	case OSP_GATE_REDUCED_WRONG:
-		osp_gate_log(talk->job,
+		osp_gate_log(loop->job,
 			     "NCCL: all-reduce of %u nodes wrong on %s and perhaps others: pairs "
 			     "follow",
-			     nodes, gate_name_of(talk, sum.rank));
+			     nodes, gate_name_of(loop, sum.rank));
 		break;
 	}
-	if (!order_pairs(talk)) {
-		osp_gate_log(talk->job, "NCCL: no time or room for pairs, nobody is blamed");
-		finish(talk, true);
+	if (!order_pairs(loop)) {
+		osp_gate_log(loop->job, "NCCL: no time or room for pairs, nobody is blamed");
+		finish(loop, true);
 	}
 }
 
 /* A pair without a figure says nothing, and who has none is in no other. */
-static void drop_pair(struct gate_talk *talk, const struct osp_gate_member *one,
+static void drop_pair(struct gate_loop *loop, const struct osp_gate_member *one,
 		      const struct osp_gate_member *other, const struct osp_gate_sum *sum)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 
 	if (sum->state == OSP_GATE_REDUCED_IMPOSSIBLE)
-		osp_gate_log(talk->job, "NCCL: %s and %s: %.4g GB/s is more than they can",
-			     gate_name_of(talk, one->rank), gate_name_of(talk, other->rank),
+		osp_gate_log(loop->job, "NCCL: %s and %s: %.4g GB/s is more than they can",
+			     gate_name_of(loop, one->rank), gate_name_of(loop, other->rank),
 			     (double)sum->gbps);
 	else
-		osp_gate_log(talk->job, "NCCL: %s and %s: %s", gate_name_of(talk, one->rank),
-			     gate_name_of(talk, other->rank),
+		osp_gate_log(loop->job, "NCCL: %s and %s: %s", gate_name_of(loop, one->rank),
+			     gate_name_of(loop, other->rank),
 			     why_of(reduce, reduce->last, sum->rank));
 	for (int n = 0; n < 2; n++) {
 		uint32_t rank = n ? other->rank : one->rank;
@@ -517,9 +517,9 @@ static const struct osp_gate_member *find_other(const struct osp_gate_reduce *or
 	return NULL;
 }
 
-static void take_pairs(struct gate_talk *talk)
+static void take_pairs(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	const struct osp_gate_reduce *order = &reduce->order;
 	struct osp_gate_sum sum = {.state = OSP_GATE_REDUCED_BROKE};
 
@@ -531,129 +531,129 @@ static void take_pairs(struct gate_talk *talk)
 			continue;
 		sum = osp_gate_reduce_judge(order, one->group, reduce->ready, reduce->last);
 		if (sum.state == OSP_GATE_REDUCED_BROKE || sum.state == OSP_GATE_REDUCED_IMPOSSIBLE)
-			drop_pair(talk, one, other, &sum);
+			drop_pair(loop, one, other, &sum);
 		else if (!keep_pair(reduce, one->rank, other->rank, &sum))
-			osp_gate_log(talk->job, "out of memory");
+			osp_gate_log(loop->job, "out of memory");
 	}
 	if (reduce->pair_rounds == 1)
 		reduce->first_count = reduce->pair_count;
 	if (!reduce->pair_count)
-		give_up(talk, "no two nodes have a figure");
+		give_up(loop, "no two nodes have a figure");
 	else if (reduce->round == 2) { /* two nodes alone */
-		osp_gate_log(talk->job, "NCCL: all-reduce of 2 nodes %s, %.4g GB/s%s",
+		osp_gate_log(loop->job, "NCCL: all-reduce of 2 nodes %s, %.4g GB/s%s",
 			     sum.state == OSP_GATE_REDUCED_WRONG  ? "wrong"
 			     : sum.state == OSP_GATE_REDUCED_SLOW ? "slow"
 								  : "right",
 			     (double)sum.gbps,
 			     sum.state == OSP_GATE_REDUCED_UNJUDGED ? ", no limit known" : "");
-		finish(talk, sum.state != OSP_GATE_REDUCED_UNJUDGED);
-	} else if (!order_pairs(talk)) {
-		finish(talk, true);
+		finish(loop, sum.state != OSP_GATE_REDUCED_UNJUDGED);
+	} else if (!order_pairs(loop)) {
+		finish(loop, true);
 	}
 }
 
-static void next_round(struct gate_talk *talk)
+static void next_round(struct gate_loop *loop)
 {
-	if (talk->reduce.round == 1)
-		take_ready(talk);
-	else if (!talk->reduce.pair_rounds)
-		take_all(talk);
+	if (loop->reduce.round == 1)
+		take_ready(loop);
+	else if (!loop->reduce.pair_rounds)
+		take_all(loop);
 	else
-		take_pairs(talk);
+		take_pairs(loop);
 }
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
 /* True from the first reduction asked for until the last one has ended. */
-static bool is_reducing(const struct gate_talk *talk)
+static bool is_reducing(const struct gate_loop *loop)
 {
-	const struct gate_reduce *reduce = &talk->reduce;
+	const struct gate_reduce *reduce = &loop->reduce;
 
 	if (!reduce->round)
 		return false;
 	return reduce->decides ? !reduce->done : !reduce->own_told;
 }
 
-static void keep_answer(struct gate_talk *talk, const struct osp_gate_part *part)
+static void keep_answer(struct gate_loop *loop, const struct osp_gate_part *part)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	uint32_t group, first, ranks;
 	uint64_t bytes;
 
-	find_place(talk, &group, &first, &ranks);
+	find_place(loop, &group, &first, &ranks);
 	bytes = payload_bytes(&reduce->order, ranks);
-	gate_around_add(&reduce->around, talk->job->root, reduce->reducer.child, reduce->asked_ns,
+	gate_around_add(&reduce->around, loop->job->root, reduce->reducer.child, reduce->asked_ns,
 			bytes, bytes);
-	gate_around_ended(&reduce->around, talk->job->root, NULL);
+	gate_around_ended(&reduce->around, loop->job->root, NULL);
 	reduce->own = *part;
 	reduce->own_answered = true;
 }
 
-static void tell_with_traffic(struct gate_talk *talk)
+static void tell_with_traffic(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_traffic traffic;
 
-	if (!gate_around_take(&reduce->around, gate_now_ms(talk) >= reduce->until_ms, &traffic))
+	if (!gate_around_take(&reduce->around, gate_now_ms(loop) >= reduce->until_ms, &traffic))
 		return;
 	reduce->own.quiet = traffic.quiet;
 	reduce->own.foreign_gbps = traffic.foreign_gbps;
-	tell_own(talk, &reduce->own);
+	tell_own(loop, &reduce->own);
 }
 
-static void serve_own(struct gate_talk *talk)
+static void serve_own(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_part part;
 	int state;
 
 	if (reduce->own_told)
 		return;
 	if (reduce->own_answered) {
-		tell_with_traffic(talk);
+		tell_with_traffic(loop);
 		return;
 	}
 	state = gate_reducer_read(&reduce->reducer, &part);
 	if (state > 0 && part.state == OSP_GATE_PART_DONE) {
-		keep_answer(talk, &part);
-		tell_with_traffic(talk);
+		keep_answer(loop, &part);
+		tell_with_traffic(loop);
 	} else if (state > 0) {
-		tell_own(talk, &part);
+		tell_own(loop, &part);
 	} else if (state < 0) {
 		gate_reducer_let_go(&reduce->reducer);
-		tell_broken(talk, "its process for NCCL ended");
-	} else if (gate_now_ms(talk) >= reduce->until_ms) {
+		tell_broken(loop, "its process for NCCL ended");
+	} else if (gate_now_ms(loop) >= reduce->until_ms) {
 		gate_reducer_let_go(&reduce->reducer);
-		tell_broken(talk, "no answer from NCCL in %u ms", reduce->order.limit_ms);
+		tell_broken(loop, "no answer from NCCL in %u ms", reduce->order.limit_ms);
 	}
 }
 
-void gate_reduce_serve(struct gate_talk *talk)
+void gate_reduce_serve(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 
-	if (!is_reducing(talk))
+	if (!is_reducing(loop))
 		return;
-	serve_own(talk);
+	serve_own(loop);
 	if (reduce->decides &&
-	    (!reduce->missing || gate_now_ms(talk) >= reduce->until_ms + TELL_MS))
-		next_round(talk);
+	    (!reduce->missing || gate_now_ms(loop) >= reduce->until_ms + TELL_MS))
+		next_round(loop);
 }
 
-uint64_t gate_reduce_look_ms(const struct gate_talk *talk)
+uint64_t gate_reduce_look_ms(const struct gate_loop *loop)
 {
-	if (!is_reducing(talk))
+	if (!is_reducing(loop))
 		return UINT64_MAX;
-	if (talk->reduce.own_answered && !talk->reduce.own_told)
-		return gate_now_ms(talk) + LOOK_MS;
-	return talk->reduce.until_ms + (talk->reduce.own_told ? TELL_MS : 0);
+	if (loop->reduce.own_answered && !loop->reduce.own_told)
+		return gate_now_ms(loop) + LOOK_MS;
+	return loop->reduce.until_ms + (loop->reduce.own_told ? TELL_MS : 0);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static bool is_wanted(const struct gate_talk *talk)
+static bool is_wanted(const struct gate_loop *loop)
 {
-	const struct osp_gate_job *job = talk->job;
+	const struct osp_gate_job *job = loop->job;
 
 	if (!job->gang.gpus)
 		return false;
@@ -661,13 +661,13 @@ static bool is_wanted(const struct gate_talk *talk)
 	       (job->policy->network == OSP_GATE_NETWORK_AUTO && job->depth >= OSP_GATE_QUICK);
 }
 
-bool gate_reduce_start(struct gate_talk *talk, const struct osp_gate_report *reports)
+bool gate_reduce_start(struct gate_loop *loop, const struct osp_gate_report *reports)
 {
-	struct gate_reduce *reduce = &talk->reduce;
-	struct osp_gate_reduce order = {.limit_ms = limit_of_round(talk, 3)};
-	uint32_t count = talk->wire.node_count;
+	struct gate_reduce *reduce = &loop->reduce;
+	struct osp_gate_reduce order = {.limit_ms = limit_of_round(loop, 3)};
+	uint32_t count = loop->wire.node_count;
 
-	if (!is_wanted(talk) || count < 2)
+	if (!is_wanted(loop) || count < 2)
 		return false;
 	reduce->fit = calloc(count, sizeof(*reduce->fit));
 	reduce->told = calloc(count, sizeof(*reduce->told));
@@ -679,23 +679,23 @@ bool gate_reduce_start(struct gate_talk *talk, const struct osp_gate_report *rep
 	if (gate_find_fit(reports, count, reduce->fit) < 2)
 		return false;
 	if (!order.limit_ms || !write_members(reduce, count, false, &order)) {
-		give_up(talk, "there is no time for it");
+		give_up(loop, "there is no time for it");
 		return false;
 	}
 	reduce->decides = true;
-	order_round(talk, &order);
+	order_round(loop, &order);
 	return true;
 }
 
-void gate_reduce_stop(struct gate_talk *talk)
+void gate_reduce_stop(struct gate_loop *loop)
 {
-	talk->reduce.own_told = true;
-	gate_reducer_let_go(&talk->reduce.reducer);
+	loop->reduce.own_told = true;
+	gate_reducer_let_go(&loop->reduce.reducer);
 }
 
-void gate_reduce_free(struct gate_talk *talk)
+void gate_reduce_free(struct gate_loop *loop)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 
 	gate_reducer_end(&reduce->reducer);
 	osp_gate_reduce_free(&reduce->order);
@@ -710,10 +710,10 @@ void gate_reduce_free(struct gate_talk *talk)
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed,
+static void blame(const struct gate_loop *loop, const struct osp_gate_blamed *blamed,
 		  struct osp_gate_report *report)
 {
-	const struct gate_reduce *reduce = &talk->reduce;
+	const struct gate_reduce *reduce = &loop->reduce;
 	float limit =
 		osp_gate_pairs_limit(reduce->pairs, reduce->first_count, blaming_gbps(reduce));
 
@@ -724,45 +724,45 @@ static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *bl
 		snprintf(report->reason, sizeof(report->reason),
 			 "onespine: network all-reduce %.3g GB/s, %u partners < %.3g; ask",
 			 (double)blamed->gbps, blamed->partners, (double)limit);
-	gate_blame(talk, report, blamed->wrong);
+	gate_blame(loop, report, blamed->wrong);
 }
 
-static void tell_links(const struct gate_talk *talk, const struct osp_gate_blamed *blamed)
+static void tell_links(const struct gate_loop *loop, const struct osp_gate_blamed *blamed)
 {
-	for (uint32_t i = 0; i < talk->wire.node_count; i++)
+	for (uint32_t i = 0; i < loop->wire.node_count; i++)
 		if (blamed[i].blame == OSP_GATE_BLAME_LINK && i < blamed[i].partner)
 			osp_gate_log(
-				talk->job,
+				loop->job,
 				"NCCL: the link between %s and %s is %s (%.3g GB/s), and who is "
 				"to blame is unknown",
-				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
+				gate_name_of(loop, i), gate_name_of(loop, blamed[i].partner),
 				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps);
 }
 
-void gate_reduce_judge(struct gate_talk *talk, struct osp_gate_report *reports)
+void gate_reduce_judge(struct gate_loop *loop, struct osp_gate_report *reports)
 {
-	struct gate_reduce *reduce = &talk->reduce;
+	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_blamed *blamed;
 	uint32_t count = 0;
 
 	if (!reduce->pair_count)
 		return;
-	blamed = calloc(talk->wire.node_count, sizeof(*blamed));
+	blamed = calloc(loop->wire.node_count, sizeof(*blamed));
 	if (!blamed || osp_gate_pairs_judge(reduce->pairs, reduce->first_count, reduce->pair_count,
-					    blaming_gbps(reduce), talk->wire.node_count, blamed)) {
+					    blaming_gbps(reduce), loop->wire.node_count, blamed)) {
 		free(blamed);
 		return;
 	}
-	for (uint32_t i = 0; i < talk->wire.node_count; i++) {
+	for (uint32_t i = 0; i < loop->wire.node_count; i++) {
 		count += blamed[i].blame != OSP_GATE_BLAME_NONE;
 		reports[i].speed = blamed[i].speed;
 		if (blamed[i].blame >= OSP_GATE_BLAME_SENDS)
-			blame(talk, &blamed[i], &reports[i]);
+			blame(loop, &blamed[i], &reports[i]);
 		else if (blamed[i].blame == OSP_GATE_BLAME_UNSURE)
-			gate_pardon(talk, &reports[i], &reduce->seen[i]);
+			gate_pardon(loop, &reports[i], &reduce->seen[i]);
 	}
-	tell_links(talk, blamed);
+	tell_links(loop, blamed);
 	if (!count && reduce->round > 2)
-		osp_gate_log(talk->job, "NCCL: each pair of nodes is well: nobody is blamed");
+		osp_gate_log(loop->job, "NCCL: each pair of nodes is well: nobody is blamed");
 	free(blamed);
 }

@@ -12,7 +12,7 @@
 #include "check/check.h"
 #include "check/base/pass_store.h"
 #include "check/base/root.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 
 #define LOCK_FILE    "run/onespine/gate.lock"
 #define LOCK_TRY_MS  10

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 #include "host/record/evidence_file.h"
 #include "host/record/history_file.h"
 

@@ -25,9 +25,9 @@ onespine_gate_SOURCES = \
 	gate/gate_nccl.c gate/gate_nccl.h \
 	gate/gate_reducer.c gate/gate_reducer.h \
 	gate/gate_rights.c gate/gate_rights.h \
-	gate/gate_talk.c gate/gate_talk.h \
-	gate/gate_talk_private.h \
-	gate/gate_tell.c \
+	gate/gate_loop.c gate/gate_loop.h \
+	gate/gate_loop_private.h \
+	gate/gate_send.c \
 	gate/onespine-gate.c
 onespine_gate_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)
 onespine_gate_CFLAGS = $(AM_CFLAGS) $(OSP_PROGRAM_CFLAGS)

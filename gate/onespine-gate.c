@@ -22,7 +22,7 @@
 #include "gate/gate_again.h"
 #include "gate/gate_check.h"
 #include "gate/gate_gpus.h"
-#include "gate/gate_talk.h"
+#include "gate/gate_loop.h"
 #include "host/output.h"
 #include "host/record/thresholds_file.h"
 
@@ -108,7 +108,7 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 	struct osp_gate_report own;
 	int status = OSP_EXIT_YES;
 
-	if (osp_gate_talk(job, &here, &own, &verdict) == OSP_GATE_KNOWN) {
+	if (osp_gate_loop(job, &here, &own, &verdict) == OSP_GATE_KNOWN) {
 		log_verdict(job, &own, &verdict, begun_ms);
 	} else {
 		osp_gate_log(job, "%s, and no verdict in %llu s", osp_verdict_name(own.result),

@@ -52,7 +52,7 @@ libhost_la_LIBADD = libonespine.la $(JANSSON_LIBS)
 # where nodes are: who can be asked, and what becomes of their answers
 noinst_LTLIBRARIES += libsource.la
 libsource_la_SOURCES = \
-	host/source/cloud_doctor.h host/source/keep.c host/source/keep.h \
+	host/source/cloud_doctor.h host/source/apply.c host/source/apply.h \
 	host/source/run_program.c host/source/run_program.h \
 	host/source/several.c host/source/several.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \

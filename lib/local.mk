@@ -9,7 +9,7 @@ libonespine_la_SOURCES = \
 	lib/base/document.h lib/env/elf_symbol.c lib/env/elf_symbol.h lib/base/environment.c \
 	lib/base/environment.h lib/base/error.c lib/base/error.h lib/topology/file_kind.c \
 	lib/topology/file_kind.h lib/env/folder.c lib/env/folder.h lib/env/launcher.c lib/env/launcher.h lib/base/glob.c lib/base/glob.h \
-	lib/base/hash.c lib/base/hash.h lib/base/hostlist.c lib/base/hostlist.h lib/base/hostlist_compact.c lib/base/kept.c lib/base/kept.h lib/base/name_table.c \
+	lib/base/hash.c lib/base/hash.h lib/base/hostlist.c lib/base/hostlist.h lib/base/hostlist_compact.c lib/base/private_file.c lib/base/private_file.h lib/base/name_table.c \
 	lib/base/name_table.h lib/base/node_counts.c lib/base/node_counts.h lib/base/nodeset.c \
 	lib/base/nodeset.h lib/base/own_lock.c lib/base/own_lock.h lib/topology/pages.c lib/topology/pages.h lib/base/room.c lib/base/room.h \
 	lib/base/text.c lib/base/text.h lib/base/trust.c lib/base/trust.h lib/base/value.c lib/env/version.c lib/env/version.h
@@ -45,7 +45,7 @@ libonespine_la_SOURCES += \
 	lib/place/occupancy_times.c \
 	lib/place/parts.c lib/place/parts.h lib/place/place.c lib/place/place.h lib/place/place_count.c lib/place/place_leaves.c \
 	lib/place/place_pick.c lib/place/place_private.h lib/place/place_sort.c lib/place/place_sort.h \
-	lib/place/place_kept.c lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
+	lib/place/place_cache.c lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \
 	lib/layout/gang_order.c lib/layout/gang_order.h lib/layout/gang_order_text.c \
@@ -83,19 +83,19 @@ libonespine_la_SOURCES += \
 	lib/gate/gate_suspects.c lib/gate/gate_suspects.h lib/gate/gate_traffic.c \
 	lib/gate/gate_traffic.h \
 	lib/gate/gate_tree.c lib/gate/gate_tree.h \
-	lib/gate/gate_verdict.c lib/gate/gate_verdict.h lib/gate/gate_words.c \
-	lib/gate/gate_words.h
+	lib/gate/gate_verdict.c lib/gate/gate_verdict.h lib/gate/gate_text.c \
+	lib/gate/gate_text.h
 # lib/policy: onespine.yaml, requests, what people read
 libonespine_la_SOURCES += \
 	lib/policy/config_names.c lib/policy/config_names.h lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \
 	lib/policy/conflict.c lib/policy/conflict.h lib/policy/effective.c lib/policy/effective.h \
 	lib/policy/features.c lib/policy/features.h \
 	lib/policy/gang_license.c lib/policy/gang_license.h \
-	lib/policy/job_options.c lib/policy/job_options.h lib/policy/license_words.c lib/policy/license_words.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
+	lib/policy/job_options.c lib/policy/job_options.h lib/policy/license_request.c lib/policy/license_request.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
 	lib/policy/note.h lib/policy/promise.c lib/policy/promise.h lib/policy/request.c \
 	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/spares.c lib/policy/spares.h lib/policy/waiting.c lib/policy/waiting.h \
-	lib/policy/words.c lib/policy/words.h \
-	lib/policy/words_segments.c
+	lib/policy/sentences.c lib/policy/sentences.h \
+	lib/policy/sentences_segments.c
 # lib/doctor: what may be wrong with a cluster, and the cure
 libonespine_la_SOURCES += \
 	lib/doctor/cloud_facts.h \
@@ -106,7 +106,7 @@ libonespine_la_SOURCES += \
 libonespine_la_SOURCES += \
 	lib/env/catalogue.c lib/env/catalogue.h lib/env/env_lint.c lib/env/env_lint.h \
 	lib/cache/env_same.c lib/cache/env_same.h \
-	lib/env/env_words.c lib/env/env_words.h lib/env/facts.c lib/env/facts.h \
+	lib/env/env_print.c lib/env/env_print.h lib/env/facts.c lib/env/facts.h \
 	lib/env/node_facts.c lib/env/node_facts.h lib/env/node_hcas.c lib/env/node_hcas.h \
 	lib/env/node_software.c lib/env/node_software.h lib/env/rules.c lib/env/rules.h \
 	lib/env/rules_check.c lib/env/rules_private.h lib/env/rules_decide.c lib/env/script.c \
@@ -126,11 +126,11 @@ libbind_la_SOURCES = \
 	lib/bind/bind_devices.c lib/bind/bind_devices.h lib/bind/bind_machine.c \
 	lib/bind/bind_machine.h lib/bind/bind_machine_text.c lib/bind/bind_machine_text.h \
 	lib/bind/bind_private.h lib/bind/bind_process.c lib/bind/bind_process.h \
-	lib/bind/bind_words.c lib/bind/nccl_topology.c lib/bind/nccl_topology.h \
+	lib/bind/bind_reasons.c lib/bind/nccl_topology.c lib/bind/nccl_topology.h \
 	lib/bind/machine_shape.h lib/bind/nccl_topology_fill.c \
 	lib/bind/nccl_topology_private.h lib/bind/nccl_topology_write.c lib/cache/node_cache.c \
-	lib/cache/node_cache.h lib/cache/node_stamp.c lib/cache/node_stamp.h lib/cache/rules_kept.c \
-	lib/cache/rules_kept.h
+	lib/cache/node_cache.h lib/cache/node_stamp.c lib/cache/node_stamp.h lib/cache/rules_image.c \
+	lib/cache/rules_image.h
 libbind_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(EXPAT_CFLAGS)
 libbind_la_LIBADD = $(HWLOC_LIBS) $(EXPAT_LIBS)
 endif

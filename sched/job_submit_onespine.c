@@ -24,7 +24,7 @@
 #include "lib/policy/note.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
-#include "sched/gang_words.h"
+#include "sched/gang_comment.h"
 #include "sched/job_describe.h"
 #include "sched/job_env.h"
 #include "sched/job_hold.h"
@@ -172,7 +172,7 @@ static const char *value_of(const job_desc_msg_t *job, const struct osp_our_envi
 static int read_parts(const job_desc_msg_t *job, const struct osp_our_environment *ours,
 		      struct osp_request *request, struct osp_error *error)
 {
-	bool asked = request->asked != OSP_ASKED_NOTHING, given = false;
+	bool asked = request->asked != OSP_GANG_OPTION_NONE, given = false;
 	const struct osp_parts_asked parts = {
 		.domains = value_of(job, ours, OSP_JOB_GANG_DOMAINS, &given),
 		.segments = value_of(job, ours, OSP_JOB_GANG_SEGMENT, &given),
@@ -181,7 +181,7 @@ static int read_parts(const job_desc_msg_t *job, const struct osp_our_environmen
 	};
 
 	/* --gang=off holds, whatever the environment says of a gang */
-	if (request->asked == OSP_ASKED_OFF && request->origin == OSP_FROM_OPTION && !given)
+	if (request->asked == OSP_GANG_OPTION_OFF && request->origin == OSP_FROM_OPTION && !given)
 		return 0;
 	if (!asked && osp_parts_are_asked(&parts))
 		request->origin = given ? OSP_FROM_OPTION : OSP_FROM_ENVIRONMENT;
@@ -207,7 +207,7 @@ static int read_request(const job_desc_msg_t *job, const struct osp_our_environm
 		value = ours->values[OSP_JOB_GANG];
 	}
 	if (!value) {
-		request->asked = OSP_ASKED_NOTHING;
+		request->asked = OSP_GANG_OPTION_NONE;
 		request->origin = OSP_FROM_POLICY;
 	}
 	if ((!value || osp_request_parse(option_value(value), request, &error) == 0) &&
@@ -249,8 +249,8 @@ static int judge(const struct osp_seam_job *job, const struct osp_request *reque
 
 static void write_note(job_desc_msg_t *job, const struct osp_effective *effective)
 {
-	char words[OSP_GANG_WORDS_BYTES];
-	struct osp_note note = {.gang = osp_gang_words(effective, words, sizeof(words))};
+	char words[OSP_GANG_COMMENT_BYTES];
+	struct osp_note note = {.gang = osp_gang_comment(effective, words, sizeof(words))};
 	char *merged = osp_note_merge(job->admin_comment, &note);
 	char *comment = merged ? osp_slurm_strdup(merged) : NULL;
 
@@ -269,7 +269,8 @@ static bool is_to_be_stored(const struct osp_request *request,
 			    const struct osp_effective *effective)
 {
 	if (effective->mode == OSP_MODE_OFF)
-		return request->asked == OSP_ASKED_OFF && request->origin == OSP_FROM_ENVIRONMENT;
+		return request->asked == OSP_GANG_OPTION_OFF &&
+		       request->origin == OSP_FROM_ENVIRONMENT;
 	return !effective->if_large;
 }
 

@@ -9,7 +9,7 @@ if HAVE_SHADOW
 SHADOW_CPPFLAGS = -I$(top_srcdir) -isystem $(SLURM_SOURCE) -DOSP_VERSION='"$(VERSION)"'
 noinst_LTLIBRARIES += libshadow.la
 libshadow_la_SOURCES = \
-	sched/gang_words.c sched/gang_words.h \
+	sched/gang_comment.c sched/gang_comment.h \
 	sched/select_cons_tres.c \
 	sched/seam.h \
 	sched/shadow.h \
@@ -21,7 +21,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_follow.c \
 	sched/shadow_gang.c \
 	sched/shadow_groups.c \
-	sched/shadow_keep.c \
+	sched/shadow_launch_failed.c \
 	sched/shadow_launch.c \
 	sched/shadow_layout.c \
 	sched/shadow_leave.c \
@@ -37,7 +37,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_seam.c \
 	sched/shadow_slurm.h \
 	sched/shadow_state.c \
-	sched/shadow_told.c \
+	sched/shadow_processes.c \
 	sched/shadow_try.c \
 	host/slurm_compat.h
 libshadow_la_CPPFLAGS = $(SHADOW_CPPFLAGS)
@@ -58,7 +58,7 @@ if HAVE_SLURM
 JOB_SUBMIT_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DOSP_SHADOW_DIR='"$(shadowexecdir)"'
 noinst_LTLIBRARIES += libjobsubmit.la
 libjobsubmit_la_SOURCES = \
-	sched/gang_words.c sched/gang_words.h \
+	sched/gang_comment.c sched/gang_comment.h \
 	sched/job_describe.c sched/job_describe.h \
 	sched/job_env.c sched/job_env.h \
 	sched/job_hold.c sched/job_hold.h \

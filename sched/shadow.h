@@ -17,10 +17,10 @@
  *	shadow_leave.c       how long a job that ends is waited for
  *	shadow_parts.c       a gang in segments or in several domains
  *	shadow_groups.c      a layout's parallel groups, made into such segments
- *	shadow_told.c        what a gang's processes find in their environment
+ *	shadow_processes.c        what a gang's processes find in their environment
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
  *	shadow_launch.c      gangs on nodes that are launched for them
- *	shadow_keep.c        what becomes of the nodes of a launch in vain
+ *	shadow_launch_failed.c        what becomes of the nodes of a launch in vain
  *	shadow_moved.c       running gangs whose nodes have other places by now
  *	shadow_choose.c      what lib/choose asks and decides, in Slurm's words
  *	shadow_memory.c      what one call remembers for the next ones
@@ -52,7 +52,7 @@
 #include "lib/topology/follow.h"
 #include "lib/topology/topology.h"
 
-/* --- shadow_state.c -------------------------------------------------------------------------- */
+/* --- shadow_state.c --------------------------------------------------------------------------- */
 
 /* Topology and policy in force. Replaced as a whole. */
 struct shadow_state {
@@ -142,7 +142,7 @@ bool shadow_state_exchange_read(struct shadow_exchange *other);
  */
 void shadow_state_refresh(time_t now);
 
-/* --- shadow_files.c -------------------------------------------------------------------------- */
+/* --- shadow_files.c --------------------------------------------------------------------------- */
 
 /* The topology's file. shadow_lock guards it. */
 struct shadow_topology_file {
@@ -170,7 +170,7 @@ void shadow_forget_files(void);
 void shadow_keep_good_copy(const char *path, const char *text, size_t bytes);
 void shadow_tell_bad_topology(const struct osp_found_topology *found, const char *then);
 
-/* --- shadow_follow.c ------------------------------------------------------------------------- */
+/* --- shadow_follow.c -------------------------------------------------------------------------- */
 
 /* Begins the thread, once. Called in select_p_node_init() and not in init(), which a standby
  * controller runs too. */
@@ -183,7 +183,7 @@ bool shadow_follows(void); /* the thread runs. For the threads of select_p_node_
 /* Does what the thread does once a second. The caller holds no lock. */
 void shadow_follow_look(void);
 
-/* --- shadow_layout.c ------------------------------------------------------------------------- */
+/* --- shadow_layout.c -------------------------------------------------------------------------- */
 
 /* Sizes of Slurm's records by the headers of this build. */
 struct shadow_layout {
@@ -204,7 +204,7 @@ bool shadow_layout_fits(char *why, size_t why_bytes);
 /* Does the same for one job that has details. */
 bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes);
 
-/* --- shadow_places.c ------------------------------------------------------------------------- */
+/* --- shadow_places.c -------------------------------------------------------------------------- */
 
 /* Returns the boot for which each node's place holds, as shadow_state.place_boot_s. The caller
  * frees it; NULL if memory runs out. Any thread. */
@@ -234,7 +234,7 @@ void shadow_note_instances(job_record_t *job, bool enforced);
  * given the job its generic resources. */
 void shadow_note_unknown_gpus(job_record_t *job);
 
-/* --- shadow_count.c -------------------------------------------------------------------------- */
+/* --- shadow_count.c --------------------------------------------------------------------------- */
 
 /* Begins with another node table: forgets what nodes have and jobs hold. The next call counts it
  * anew. */
@@ -300,7 +300,7 @@ uint64_t shadow_count_state(const struct osp_nodeset *nodes);
  */
 bool shadow_count_empty_at(const struct osp_nodeset *nodes, int64_t at_s);
 
-/* --- shadow_nodes.c -------------------------------------------------------------------------- */
+/* --- shadow_nodes.c --------------------------------------------------------------------------- */
 
 /* Tells whether Slurm's bitmaps lie in memory as nodesets do (checked once, at init). */
 bool shadow_bitmaps_match(void);
@@ -318,7 +318,7 @@ void shadow_need(const job_record_t *job, bool whole_nodes, bool shares,
 /* Returns how many of one generic resource a node has, used or not. */
 uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
 
-/* --- shadow_request.c ------------------------------------------------------------------------ */
+/* --- shadow_request.c ------------------------------------------------------------------------- */
 
 /*
  * Finds the request in force for a job, under the policy of its partition (of several: all that
@@ -385,7 +385,7 @@ uint64_t shadow_request_hash(const job_record_t *job);
  * reservations (job_scheduler.c). */
 uint64_t shadow_choice_of(const job_record_t *job);
 
-/* --- shadow_license.c ------------------------------------------------------------------------ */
+/* --- shadow_license.c ------------------------------------------------------------------------- */
 
 /* Offers the license of gangs, where slurm.conf names it. Called before slurmctld takes Licenses
  * from what it has read. */
@@ -403,7 +403,7 @@ void shadow_license_drop(job_record_t *job);
  * go that Slurm held because nobody offered it. Under the same lock. */
 void shadow_license_jobs(void);
 
-/* --- shadow_promise.c ------------------------------------------------------------------------ */
+/* --- shadow_promise.c ------------------------------------------------------------------------- */
 
 struct shadow_call;
 
@@ -411,7 +411,7 @@ struct shadow_call;
  * Slurm's would. */
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective);
 
-/* --- shadow_components.c --------------------------------------------------------------------- */
+/* --- shadow_components.c ---------------------------------------------------------------------- */
 
 /* Tells whether the size of the job, which nobody knows yet, counts together with that of other
  * components of its heterogeneous job. */
@@ -425,7 +425,7 @@ bool shadow_components_may_choose(const job_record_t *job);
  * can start in one domain, or are too few for a gang. Otherwise it waits and says why. */
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective);
 
-/* --- shadow_plans.c -------------------------------------------------------------------------- */
+/* --- shadow_plans.c --------------------------------------------------------------------------- */
 
 /* MAX_HET_JOB_COMPONENTS of slurm.h. */
 #define SHADOW_COMPONENTS_MAX 128
@@ -505,7 +505,7 @@ struct osp_components_search **shadow_plan_search(struct shadow_plan *plan,
 /* Forgets all plans, because the nodes have changed. */
 void shadow_plans_forget(void);
 
-/* --- shadow_leave.c -------------------------------------------------------------------------- */
+/* --- shadow_leave.c --------------------------------------------------------------------------- */
 
 /* Tells whether a job is ending (COMPLETING), and not for longer than a normal end takes. */
 bool shadow_job_leaves(const job_record_t *job, int64_t now_s);
@@ -513,7 +513,7 @@ bool shadow_job_leaves(const job_record_t *job, int64_t now_s);
 /* Tells whether the node is COMPLETING and its last job ended longer ago than that. */
 bool shadow_node_hangs(const node_record_t *node, int64_t now_s);
 
-/* --- shadow_gang.c --------------------------------------------------------------------------- */
+/* --- shadow_gang.c ---------------------------------------------------------------------------- */
 
 /* One gang as a scheduling call sees it. Sets have one place for each node of Slurm's table. */
 struct shadow_gang {
@@ -596,7 +596,7 @@ int shadow_gang_started(job_record_t *job);
 void shadow_gang_free_times(const struct shadow_gang *gang, osp_list_t *preemptable, int64_t now_s,
 			    int64_t *free_at_s);
 
-/* --- shadow_launch.c ------------------------------------------------------------------------- */
+/* --- shadow_launch.c -------------------------------------------------------------------------- */
 
 /* Tells whether nodes may be launched for this job now. */
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective);
@@ -637,7 +637,7 @@ bool shadow_launch_any(void);
 void shadow_launch_look(int64_t now_s);
 void shadow_launch_forget(void);
 
-/* --- shadow_keep.c --------------------------------------------------------------------------- */
+/* --- shadow_launch_failed.c ------------------------------------------------------------------- */
 
 /* The first keeps these nodes for the next start of a waiting job, for at most so many seconds, by
  * a reservation of Slurm's; the second ends that; the third tells whether the job's reservation is
@@ -654,14 +654,14 @@ void shadow_put_launched_nodes(job_record_t *job, const struct osp_nodeset *node
  * booted or run another job since, are reserved, or are never suspended. */
 void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes, int64_t left_s);
 
-/* --- shadow_moved.c -------------------------------------------------------------------------- */
+/* --- shadow_moved.c --------------------------------------------------------------------------- */
 
 /* Reports each running gang whose nodes were together by `before`, over Slurm's nodes as they are,
  * and are apart by what is in force. The caller holds Slurm's job lock for writing, and its node
  * lock. */
 void shadow_moved_look(const struct osp_topology *before);
 
-/* --- shadow_told.c --------------------------------------------------------------------------- */
+/* --- shadow_processes.c ----------------------------------------------------------------------- */
 
 /*
  * Puts ONESPINE_LEVEL, `level`, among the variables that Slurm adds to a job's environment when it
@@ -671,7 +671,7 @@ void shadow_moved_look(const struct osp_topology *before);
  */
 void shadow_tell_processes(job_record_t *job, const char *level);
 
-/* --- shadow_order.c -------------------------------------------------------------------------- */
+/* --- shadow_order.c --------------------------------------------------------------------------- */
 
 /*
  * Returns the order of the nodes of a started gang in segments or with a layout, as its note has it
@@ -715,7 +715,7 @@ bool shadow_order_any(void);
  * reading. */
 void shadow_order_look(void);
 
-/* --- shadow_groups.c ------------------------------------------------------------------------- */
+/* --- shadow_groups.c -------------------------------------------------------------------------- */
 
 struct osp_seam_job;
 
@@ -728,7 +728,7 @@ struct osp_seam_job;
 int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t *partition,
 			    struct osp_effective *effective, char *sentence, size_t sentence_bytes);
 
-/* --- shadow_parts.c -------------------------------------------------------------------------- */
+/* --- shadow_parts.c --------------------------------------------------------------------------- */
 
 /* Tells whether it asks for segments or for several domains. */
 bool shadow_in_parts(const struct osp_effective *effective);
@@ -755,7 +755,7 @@ void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset
  * the job has none. `readable` says whether all of them were understood. */
 bool shadow_option(const job_record_t *job, struct osp_request *request, bool *readable);
 
-/* --- shadow_try.c ---------------------------------------------------------------------------- */
+/* --- shadow_try.c ----------------------------------------------------------------------------- */
 
 /* Slurm's select_p_job_test(), as dlsym(RTLD_NEXT) found it. */
 extern osp_job_test_f *shadow_slurm_job_test;
@@ -810,12 +810,12 @@ bool shadow_is_first_moment(const struct shadow_call *call);
 /* Returns the milliseconds since the outermost call began. */
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 
-/* --- shadow_choose.c ------------------------------------------------------------------------- */
+/* --- shadow_choose.c -------------------------------------------------------------------------- */
 
 /* Places a gang: answers select_p_job_test(). Returns what Slurm's would. */
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective);
 
-/* --- shadow_memory.c ------------------------------------------------------------------------- */
+/* --- shadow_memory.c -------------------------------------------------------------------------- */
 
 /*
  * Returns the number that a job keeps: an array's own, because Slurm gives a task another one when
@@ -875,7 +875,7 @@ bool shadow_victim_leaves(const struct osp_victim *victim, int64_t now_s);
  */
 bool shadow_is_asked_again(const struct shadow_call *call);
 
-/* --- shadow_seam.c --------------------------------------------------------------------------- */
+/* --- shadow_seam.c ---------------------------------------------------------------------------- */
 
 extern const struct osp_seam shadow_seam;
 

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "lib/place/launch.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 #define SHORT_OF_MEMORY "waits: slurmctld is short of memory"
 
-/* --- what lib/choose asks -------------------------------------------------------------------- */
+/* --- what lib/choose asks --------------------------------------------------------------------- */
 
 /* One call, as the functions that lib/choose calls see it. */
 struct choice {
@@ -111,7 +111,7 @@ static int64_t elapsed_ms(void *context)
 	return shadow_call_elapsed_ms(((struct choice *)context)->call);
 }
 
-/* --- the question, and the decision ---------------------------------------------------------- */
+/* --- the question, and the decision ----------------------------------------------------------- */
 
 static enum osp_choose_mode mode_of(uint16_t mode)
 {
@@ -215,16 +215,16 @@ static void deliver(const struct choice *choice, const struct osp_choice *decisi
 static void tell(const struct choice *choice, const char *waits)
 {
 	const job_record_t *job = choice->call->job;
-	char old[OSP_WORDS_BYTES], vain[128], says[3 * OSP_WORDS_BYTES];
+	char old[OSP_SENTENCE_BYTES], vain[128], says[3 * OSP_SENTENCE_BYTES];
 	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
 	uint32_t count = choice->gang->old_places;
 	bool last = in_vain.times && !shadow_launch_may(job, &choice->gang->effective);
 
 	snprintf(says, sizeof(says), "%s%s%s%s%s", waits, count ? "; " : "",
-		 count ? osp_words_old_places(count, old, sizeof(old)) : "",
+		 count ? osp_sentence_old_places(count, old, sizeof(old)) : "",
 		 in_vain.times ? "; " : "",
-		 in_vain.times ? osp_words_in_vain(in_vain.times, in_vain.node_s, last, vain,
-						   sizeof(vain))
+		 in_vain.times ? osp_sentence_in_vain(in_vain.times, in_vain.node_s, last, vain,
+						      sizeof(vain))
 			       : "");
 	shadow_gang_says(choice->call->job, &choice->gang->effective, says);
 	shadow_told_waiting(job, choice->now_s);
@@ -235,7 +235,7 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
 	struct osp_place_input input = *asked;
-	char says[OSP_WORDS_BYTES];
+	char says[OSP_SENTENCE_BYTES];
 	struct osp_nodeset *prospects;
 
 	if (shadow_gang_count_free(choice->gang) != 0) {
@@ -256,11 +256,13 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 	input.free = choice->possible ? choice->possible : choice->gang->free;
 	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
 	if (candidate_count && domains[0].free_nodes >= input.need_nodes)
-		osp_words_not_started(osp_topology_level_name(shadow_state.topology, input.level),
-				      domains[0].free_nodes, says, sizeof(says));
+		osp_sentence_not_started(
+			osp_topology_level_name(shadow_state.topology, input.level),
+			domains[0].free_nodes, says, sizeof(says));
 	else
-		osp_words_waits(shadow_state.topology, &input, choice->call->job->details->features,
-				domains, candidate_count, domain_count, says, sizeof(says));
+		osp_sentence_waits(shadow_state.topology, &input,
+				   choice->call->job->details->features, domains, candidate_count,
+				   domain_count, says, sizeof(says));
 	free(prospects);
 	tell(choice, says);
 }
@@ -394,7 +396,7 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
 }
 
-/* --- all of it ------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int pass_through(struct shadow_call *call)
 {
@@ -410,7 +412,7 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 	const struct osp_topology *topology = shadow_state.topology;
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
-	char waits[OSP_WORDS_BYTES], words[OSP_WORDS_BYTES + 64];
+	char waits[OSP_SENTENCE_BYTES], words[OSP_SENTENCE_BYTES + 64];
 
 	if (gang->in_parts) {
 		shadow_parts_waits(gang, prospects, gang->free, waits, sizeof(waits));
@@ -428,8 +430,8 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 			 osp_topology_level_name(topology, input.level),
 			 osp_topology_domain(topology, domains[0].domain)->name);
 	} else {
-		osp_words_waits(topology, &input, call->job->details->features, domains,
-				candidate_count, domain_count, waits, sizeof(waits));
+		osp_sentence_waits(topology, &input, call->job->details->features, domains,
+				   candidate_count, domain_count, waits, sizeof(waits));
 		snprintf(words, sizeof(words), "enforce would have waited, %s",
 			 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
 	}
@@ -486,7 +488,7 @@ static int begin(struct shadow_call *call, const struct osp_effective *effective
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective)
 {
 	struct shadow_gang gang;
-	char why[OSP_WORDS_BYTES];
+	char why[OSP_SENTENCE_BYTES];
 	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &call->began);
@@ -503,7 +505,7 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 		rc = pass_through(call);
 		if (!gang.level && rc != SLURM_SUCCESS && call->mode == SELECT_MODE_RUN_NOW)
 			shadow_gang_says(call->job, effective,
-					 osp_words_anywhere(gang.need_nodes, why, sizeof(why)));
+					 osp_sentence_anywhere(gang.need_nodes, why, sizeof(why)));
 	} else if (bit_ffs(call->bitmap) < 0) {
 		rc = wait_for_any_node(call, &gang);
 	} else {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lib/choose/components.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 /* Partitions of a component that are looked at. */
 #define ELSEWHERE_MAX 8
@@ -478,10 +478,10 @@ static uint32_t find_domains(struct joint *joint)
 static void say_why(const struct joint *joint)
 {
 	const job_record_t *job = joint->call->job;
-	char says[OSP_WORDS_BYTES];
+	char says[OSP_SENTENCE_BYTES];
 
-	osp_words_components(joint->effective.level, joint->count_max, job->part_ptr->name, says,
-			     sizeof(says));
+	osp_sentence_components(joint->effective.level, joint->count_max, job->part_ptr->name, says,
+				sizeof(says));
 	shadow_gang_says(joint->call->job, &joint->effective, says);
 }
 
@@ -491,7 +491,7 @@ static bool begin_gang(struct joint *joint)
 {
 	const struct shadow_call *call = joint->call;
 	struct shadow_gang *gang = &joint->gang;
-	char why[OSP_WORDS_BYTES];
+	char why[OSP_SENTENCE_BYTES];
 
 	if (shadow_gang_begin(gang, call->job, &joint->effective, call->bitmap, call->min_nodes,
 			      call->req_nodes, why, sizeof(why)) == 0) {

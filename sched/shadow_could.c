@@ -14,7 +14,7 @@
 #include "lib/policy/effective.h"
 #include "lib/policy/request_parts.h"
 #include "lib/policy/spares.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "sched/seam.h"
 
 /* --- a job's partitions ----------------------------------------------------------------------- */
@@ -213,8 +213,8 @@ static int could_run(const struct question *question, int held_to, const char *p
 	next_level = next_level_that_fits(question->input, held_to);
 	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
 				  &domain_count);
-	osp_words_never(shadow_state.topology, &question->input, domains, domain_count, partition,
-			next_level, sentence, sentence_bytes);
+	osp_sentence_never(shadow_state.topology, &question->input, domains, domain_count,
+			   partition, next_level, sentence, sentence_bytes);
 	return -1;
 }
 
@@ -238,8 +238,8 @@ static int parts_could_run(const struct question *question, int held_to,
 	free(scratch);
 	if (answer.fits)
 		return 0;
-	osp_words_segments_never(shadow_state.topology, &input, place, &answer, most, held_to > 0,
-				 partition, sentence, sentence_bytes);
+	osp_sentence_segments_never(shadow_state.topology, &input, place, &answer, most,
+				    held_to > 0, partition, sentence, sentence_bytes);
 	return -1;
 }
 

@@ -9,8 +9,8 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/policy/note.h"
-#include "lib/policy/words.h"
-#include "sched/gang_words.h"
+#include "lib/policy/sentences.h"
+#include "sched/gang_comment.h"
 
 #define WAITS "waits: "
 
@@ -20,7 +20,7 @@ static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, s
 	int level = osp_topology_level(topology, gang->effective.level);
 
 	if (level < 1) {
-		osp_words_no_level(topology, gang->effective.level, why, why_bytes);
+		osp_sentence_no_level(topology, gang->effective.level, why, why_bytes);
 		return -1;
 	}
 	gang->level = (uint32_t)level;
@@ -36,7 +36,7 @@ static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, s
 	return 0;
 }
 
-/* --- its size -------------------------------------------------------------------------------- */
+/* --- its size --------------------------------------------------------------------------------- */
 
 static uint32_t divide_up(uint64_t a, uint64_t b)
 {
@@ -126,7 +126,7 @@ static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 	return size.nodes;
 }
 
-/* --- its nodes ------------------------------------------------------------------------------- */
+/* --- its nodes -------------------------------------------------------------------------------- */
 
 static struct osp_nodeset *set_of_bitmap(bitstr_t *bitmap)
 {
@@ -382,16 +382,16 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 	return input;
 }
 
-/* --- its AdminComment ------------------------------------------------------------------------ */
+/* --- its AdminComment ------------------------------------------------------------------------- */
 
 /* Writes our part of the job's AdminComment. `note` comes without the request. */
 static void write_note(job_record_t *job, const struct osp_effective *effective,
 		       struct osp_note *note)
 {
-	char gang[OSP_GANG_WORDS_BYTES];
+	char gang[OSP_GANG_COMMENT_BYTES];
 	char *comment;
 
-	note->gang = osp_gang_words(effective, gang, sizeof(gang));
+	note->gang = osp_gang_comment(effective, gang, sizeof(gang));
 	comment = osp_note_merge(job->admin_comment, note);
 	if (comment && xstrcmp(comment, job->admin_comment)) {
 		xfree(job->admin_comment);
@@ -565,14 +565,14 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 {
 	const struct osp_topology *topology = shadow_state.topology;
 	const char *advice = shadow_advice(shadow_lasting_id(job));
-	char says[2 * OSP_WORDS_BYTES + 128];
+	char says[2 * OSP_SENTENCE_BYTES + 128];
 	uint32_t leaf_count, domain_count;
 	char *leaves = leaves_of(nodes, &leaf_count);
 	char *domains = shadow_parts_domains(nodes, level, &domain_count);
 	size_t length;
 
-	osp_words_parts_placed(topology, level, domain_count, domains, osp_nodeset_count(nodes),
-			       leaf_count, effective->segments, says, sizeof(says));
+	osp_sentence_parts_placed(topology, level, domain_count, domains, osp_nodeset_count(nodes),
+				  leaf_count, effective->segments, says, sizeof(says));
 	length = strlen(says);
 	if (effective->mode == OSP_MODE_ADVISE && advice)
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
@@ -604,14 +604,14 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	const struct osp_topology *topology = shadow_state.topology;
 	const char *advice = shadow_advice(shadow_lasting_id(job));
 	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
-	char says[2 * OSP_WORDS_BYTES + 128], vain[128];
+	char says[2 * OSP_SENTENCE_BYTES + 128], vain[128];
 	uint32_t leaf_count;
 	char *leaves = leaves_of(nodes, &leaf_count);
 	size_t length;
 
 	if (domain != OSP_NO_DOMAIN)
-		osp_words_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
-				 sizeof(says));
+		osp_sentence_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
+				    sizeof(says));
 	else if (shadow_in_parts(effective))
 		snprintf(says, sizeof(says),
 			 "placed: %u nodes that do not keep its segments or its number of %s "
@@ -626,8 +626,8 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
 	else if (in_vain.times)
 		snprintf(says + length, sizeof(says) - length, "; %s",
-			 osp_words_in_vain(in_vain.times, in_vain.node_s, false, vain,
-					   sizeof(vain)));
+			 osp_sentence_in_vain(in_vain.times, in_vain.node_s, false, vain,
+					      sizeof(vain)));
 	say_placed(job, effective,
 		   domain == OSP_NO_DOMAIN ? NULL : osp_topology_domain(topology, domain)->name,
 		   nodes, leaves, says, sizeof(says));

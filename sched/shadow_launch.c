@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "lib/place/launch.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 /*
  * How many gangs may have their nodes launched at one time, of all users and of one; further ones
@@ -68,7 +68,7 @@ static void release_steps(struct launch *launch, job_record_t *job)
 	launch->held = false;
 }
 
-/* --- the table ------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static struct launch *find_launch(uint32_t job)
 {
@@ -306,15 +306,15 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 			  const struct osp_nodeset *nodes)
 {
 	uint32_t level = level_of(job, effective), count;
-	char says[OSP_WORDS_BYTES];
+	char says[OSP_SENTENCE_BYTES];
 
 	if (!level || !shadow_launch_may(job, effective))
 		return false;
 	count = count_unlaunched(nodes, level);
 	if (!count || !add_launch(job))
 		return false;
-	osp_words_launches(osp_topology_level_name(shadow_state.topology, level),
-			   osp_nodeset_count(nodes), count, says, sizeof(says));
+	osp_sentence_launches(osp_topology_level_name(shadow_state.topology, level),
+			      osp_nodeset_count(nodes), count, says, sizeof(says));
 	shadow_gang_says(job, effective, says);
 	note_launched(job, nodes);
 	return true;
@@ -461,7 +461,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 {
 	int64_t lasted_s = now_s > job->start_time ? now_s - (int64_t)job->start_time : 0;
 	uint32_t nodes = job->node_cnt;
-	char says[2 * OSP_WORDS_BYTES];
+	char says[2 * OSP_SENTENCE_BYTES];
 	int rc;
 
 	snprintf(says, sizeof(says), "launched in vain: %s", why);
@@ -514,7 +514,7 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 			   const struct osp_effective *effective, const struct osp_nodeset *nodes,
 			   const struct standing *standing, int64_t now_s)
 {
-	char why[OSP_WORDS_BYTES];
+	char why[OSP_SENTENCE_BYTES];
 
 	if (shadow_gang_together(job, effective, nodes)) {
 		shadow_gang_where(job, effective, nodes);
@@ -523,12 +523,12 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 		launch->proven = true;
 		release_steps(launch, job);
 	} else if (!standing->unknown && standing->part) {
-		osp_words_apart(osp_topology_level_name(shadow_state.topology, standing->level),
-				osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
+		osp_sentence_apart(osp_topology_level_name(shadow_state.topology, standing->level),
+				   osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
 		put_back(launch, job, effective, standing, now_s, why);
 	} else if (now_s - launch->running_s >= policy_of(job)->launch_place_s && standing->part) {
-		osp_words_unplaced(standing->unknown, policy_of(job)->launch_place_s, why,
-				   sizeof(why));
+		osp_sentence_unplaced(standing->unknown, policy_of(job)->launch_place_s, why,
+				      sizeof(why));
 		put_back(launch, job, effective, standing, now_s, why);
 	}
 }
@@ -568,7 +568,7 @@ static void judge_without_level(struct launch *launch, job_record_t *job,
 				const struct osp_effective *effective,
 				const struct osp_nodeset *nodes, int64_t now_s)
 {
-	char why[OSP_WORDS_BYTES];
+	char why[OSP_SENTENCE_BYTES];
 
 	if (shadow_gang_together(job, effective, nodes)) {
 		shadow_gang_where(job, effective, nodes);

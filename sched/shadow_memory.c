@@ -14,7 +14,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/policy/request.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 uint32_t shadow_lasting_id(const job_record_t *job)
 {
@@ -24,7 +24,7 @@ uint32_t shadow_lasting_id(const job_record_t *job)
 /* What enforcing would have done with the last job of mode advise. */
 static struct {
 	uint32_t job_id;
-	char words[OSP_WORDS_BYTES + 64];
+	char words[OSP_SENTENCE_BYTES + 64];
 } advice;
 
 void shadow_advice_remember(uint32_t job_id, const char *words)
@@ -280,7 +280,7 @@ void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s)
 	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
 	uint64_t hash = osp_hash_words(OSP_HASH_START, words);
 	bool soon = now_s < last->at_s + HEARD_FOR_S && now_s >= last->at_s;
-	char line[3 * OSP_WORDS_BYTES + 16];
+	char line[3 * OSP_SENTENCE_BYTES + 16];
 
 	if (job->batch_flag || !job->other_port || !is_address(job->resp_host) || soon ||
 	    (last->job_id == job->job_id && last->words == hash) || !may_send(now_s))

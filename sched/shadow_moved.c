@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "lib/place/launch.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 struct moved {
 	const struct osp_topology *before;
@@ -51,7 +51,7 @@ static void tell_apart(struct moved *moved, job_record_t *job,
 {
 	const char *name = osp_topology_level_name(shadow_state.topology, level);
 	uint32_t count = osp_nodeset_count(moved->nodes), kept;
-	char says[2 * OSP_WORDS_BYTES], when[32], *apart;
+	char says[2 * OSP_SENTENCE_BYTES], when[32], *apart;
 	time_t now = time(NULL);
 	struct tm local;
 
@@ -61,7 +61,7 @@ static void tell_apart(struct moved *moved, job_record_t *job,
 	apart = shadow_node_names(moved->nodes);
 	if (!localtime_r(&now, &local) || !strftime(when, sizeof(when), "%FT%T", &local))
 		when[0] = '\0';
-	osp_words_moved(name, count, kept, apart ? apart : "", when, says, sizeof(says));
+	osp_sentence_moved(name, count, kept, apart ? apart : "", when, says, sizeof(says));
 	shadow_gang_says(job, effective, says);
 	info("onespine: %pJ runs on nodes that have other places now: %s", job, says);
 	free(apart);

@@ -9,7 +9,7 @@
 
 #include "lib/base/text.h"
 #include "lib/policy/request_parts.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 #define WAITS "waits: "
 
@@ -142,7 +142,7 @@ void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset
 			 "its nodes are free, but Slurm cannot start the job there now (memory, "
 			 "cores, GPUs, licenses, a limit or Slurm's own topology)");
 	else
-		osp_words_segments_wait(shadow_state.topology, &input, &place, &now, ever.fits,
-					buffer, buffer_bytes);
+		osp_sentence_segments_wait(shadow_state.topology, &input, &place, &now, ever.fits,
+					   buffer, buffer_bytes);
 	free(scratch);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lib/policy/effective.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 static int ask_slurm(struct shadow_call *call)
 {
@@ -150,7 +150,7 @@ static int place_if_large(struct shadow_call *call, const struct osp_effective *
 
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
 {
-	char words[2 * OSP_WORDS_BYTES];
+	char words[2 * OSP_SENTENCE_BYTES];
 
 	if (effective->mode != OSP_MODE_ENFORCE)
 		return shadow_choose(call, effective);

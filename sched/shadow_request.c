@@ -14,7 +14,7 @@
 #include "lib/policy/effective.h"
 #include "lib/policy/request_parts.h"
 
-/* --- its size and shape ---------------------------------------------------------------------- */
+/* --- its size and shape ----------------------------------------------------------------------- */
 
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
 {
@@ -182,7 +182,7 @@ static struct osp_size size_of(const job_record_t *job, uint32_t from_nodes)
 	return size;
 }
 
-/* --- the request ----------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 const char *shadow_spank_value(const job_record_t *job, const char *prefix)
 {
@@ -346,7 +346,7 @@ bool shadow_sooner_than_policy(const struct osp_policy *policy,
 static bool request_of_policy(const job_record_t *job, const struct osp_policy *policy,
 			      struct osp_effective *effective)
 {
-	static const struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+	static const struct osp_request nothing = {.asked = OSP_GANG_OPTION_NONE, .relax_s = -1};
 	struct osp_size size = size_of(job, policy->from_nodes);
 	char sentence[OSP_ERROR_TEXT_BYTES];
 	struct osp_shape shape;

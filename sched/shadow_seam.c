@@ -15,7 +15,7 @@
 
 #include "lib/policy/effective.h"
 #include "lib/policy/note.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "sched/seam.h"
 #include "sched/shadow_could.h"
 
@@ -23,7 +23,7 @@ static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 #define PARTITION_WORDS_BYTES 224
 
-/* --- the policy in force --------------------------------------------------------------------- */
+/* --- the policy in force ---------------------------------------------------------------------- */
 
 static const char *partition_name(const char *asked, char *buffer, size_t buffer_bytes)
 {
@@ -117,8 +117,8 @@ static int check_prefer(const struct osp_effective *effective, int level, int he
 	int prefer = osp_topology_level(shadow_state.topology, effective->prefer);
 
 	if (prefer < 1)
-		osp_words_no_level(shadow_state.topology, effective->prefer, sentence,
-				   sentence_bytes);
+		osp_sentence_no_level(shadow_state.topology, effective->prefer, sentence,
+				      sentence_bytes);
 	else if (prefer >= level)
 		snprintf(sentence, sentence_bytes,
 			 "--gang=%s,prefer: its partition already holds gangs to one %s, and %s is "
@@ -146,8 +146,8 @@ static int check_level(const struct osp_effective *effective, int held_to, char 
 	}
 	level = osp_topology_level(shadow_state.topology, effective->level);
 	if (level < 1) {
-		osp_words_no_level(shadow_state.topology, effective->level, sentence,
-				   sentence_bytes);
+		osp_sentence_no_level(shadow_state.topology, effective->level, sentence,
+				      sentence_bytes);
 		return -1;
 	}
 	return *effective->prefer
@@ -252,8 +252,8 @@ static void say_left(const struct osp_seam_job *job, struct osp_effective *effec
 	if (*effective->segments && level > 0 &&
 	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL) ==
 		    0)
-		osp_words_segments_left(topology, &segments, job->min_nodes, effective->left,
-					sizeof(effective->left));
+		osp_sentence_segments_left(topology, &segments, job->min_nodes, effective->left,
+					   sizeof(effective->left));
 }
 
 static int resolve_locked(const struct osp_seam_job *job, const struct osp_request *request,
@@ -341,7 +341,7 @@ static int resolve(const struct osp_seam_job *asked, const struct osp_request *r
 	return rc;
 }
 
-/* --- onespine set ---------------------------------------------------------------------------- */
+/* --- onespine set ----------------------------------------------------------------------------- */
 
 static void write_effective(job_record_t *job, const struct osp_effective *effective)
 {
@@ -484,7 +484,7 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 	return set_checked(job, request, sentence, sentence_bytes);
 }
 
-/* --- scontrol update ------------------------------------------------------------------------- */
+/* --- scontrol update -------------------------------------------------------------------------- */
 
 /* Reads the request as the user last gave it. The policy makes a request of its own again. */
 static bool request_of(const job_record_t *job, struct osp_request *request)
@@ -494,7 +494,7 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 	struct osp_effective effective = {.origin = OSP_FROM_OPTION};
 
 	*request = (struct osp_request){
-		.asked = OSP_ASKED_NOTHING, .origin = OSP_FROM_POLICY, .relax_s = -1};
+		.asked = OSP_GANG_OPTION_NONE, .origin = OSP_FROM_POLICY, .relax_s = -1};
 	if (stored && osp_effective_parse(stored, &effective) != 0)
 		return false;
 	if (effective.origin == OSP_FROM_OPTION && shadow_option(job, request, &readable)) {
@@ -510,7 +510,7 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 	if (!stored || effective.origin == OSP_FROM_POLICY)
 		return true;
 	request->origin = effective.origin;
-	request->asked = effective.mode == OSP_MODE_OFF ? OSP_ASKED_OFF : OSP_ASKED_GANG;
+	request->asked = effective.mode == OSP_MODE_OFF ? OSP_GANG_OPTION_OFF : OSP_GANG_OPTION_ON;
 	memcpy(request->level, effective.level, sizeof(request->level));
 	request->domains_max = effective.domains_max;
 	memcpy(request->segments, effective.segments, sizeof(request->segments));
@@ -537,7 +537,7 @@ static bool describe(struct job_record *record, const char *partition,
 /* Tells to what the job that grows is held with so many nodes. */
 static bool held_when_grown(job_record_t *job, uint32_t nodes, struct osp_effective *effective)
 {
-	static const struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+	static const struct osp_request nothing = {.asked = OSP_GANG_OPTION_NONE, .relax_s = -1};
 	const struct osp_policy *policy;
 	struct osp_size size = {nodes, nodes};
 

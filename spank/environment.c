@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "lib/base/environment.h"
-#include "lib/env/env_words.h"
+#include "lib/env/env_print.h"
 #include "lib/env/node_software.h"
 #include "lib/env/user_env.h"
 #include "spank/node_step.h"

@@ -12,19 +12,19 @@ noinst_LTLIBRARIES += libspank.la
 libspank_la_SOURCES = \
 	lib/base/bit_text.c lib/base/clean.c lib/base/error.c lib/base/hostlist.c lib/base/hostlist_compact.c lib/topology/leaf_list.c lib/topology/leaf_pack.c lib/layout/gang_order.c lib/layout/layout.c lib/layout/layout_groups.c lib/policy/job_options.c lib/policy/mode.c \
 	lib/base/node_counts.c lib/policy/note.c lib/policy/request.c lib/policy/request_parts.c lib/policy/spares.c lib/base/text.c lib/env/launcher.c \
-	spank/asked.c spank/asked.h \
-	spank/chosen.c spank/chosen.h \
-	spank/own_words.c spank/own_words.h \
+	spank/gang_options.c spank/gang_options.h \
+	spank/user_binding.c spank/user_binding.h \
+	spank/command_line.c spank/command_line.h \
 	spank/modes.c spank/modes.h \
 	spank/node_part.h \
 	spank/onespine.c \
 	spank/options.c spank/options.h \
 	spank/order_file.c spank/order_file.h \
 	spank/ordered.c spank/ordered.h \
-	spank/placed.c spank/placed.h \
+	spank/placement.c spank/placement.h \
 	spank/spares.c spank/spares.h \
 	spank/step.c spank/step.h \
-	spank/step_words.c spank/step_words.h
+	spank/step_options.c spank/step_options.h
 libspank_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DOSP_EXEC_DIR='"$(onespineexecdir)"'
 
 onespineexec_LTLIBRARIES += onespine.la
@@ -48,7 +48,7 @@ onespine_node_la_SOURCES = \
 	spank/node_part.c spank/node_part.h \
 	spank/node_step.c spank/node_step.h \
 	spank/own_files.c spank/own_files.h \
-	spank/told.c spank/told.h
+	spank/reported.c spank/reported.h
 onespine_node_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) $(HWLOC_CFLAGS) $(EXPAT_CFLAGS) \
 	-DOSP_DATA_DIR='"$(pkgdatadir)"' -DOSP_SITE_DIR='"$(samplesdir)"'
 onespine_node_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy $(FEW_PARTS) \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/error.h"
-#include "spank/chosen.h"
+#include "spank/user_binding.h"
 #include "spank/options.h"
 
 /* The name begins with SLURM_ because --export=NONE lets such names through, in every release. */
@@ -70,7 +70,7 @@ void osp_modes_begin(void)
 		unsetenv(OUTER_ENV);
 	if (getenv(OSP_BIND_VARIABLE))
 		unsetenv(OUTER_BIND);
-	osp_chosen_look();
+	osp_user_binding_look();
 }
 
 /*
@@ -126,7 +126,7 @@ int osp_modes_send(void)
 /* Writes "env=auto;bind=;inherited=0;with=--cpu-bind". */
 void osp_modes_hand_on(spank_t spank)
 {
-	const struct osp_chosen *chosen = osp_chosen_find(spank);
+	const struct osp_user_binding *chosen = osp_user_binding_find(spank);
 	char value[256];
 
 	snprintf(value, sizeof(value), "env=%s;bind=%s;inherited=%d;with=%s",

@@ -17,11 +17,11 @@
 #include "lib/conf/slurm_conf_path.h"
 #include "lib/cache/env_same.h"
 #include "lib/env/node_software.h"
-#include "lib/cache/rules_kept.h"
+#include "lib/cache/rules_image.h"
 #include "lib/policy/config.h"
 #include "lib/policy/node_policy.h"
 #include "spank/node_step.h"
-#include "spank/told.h"
+#include "spank/reported.h"
 
 #define CACHE "/run/onespine"
 
@@ -165,13 +165,13 @@ static void know_node(const struct osp_node_arguments *arguments)
 
 /* Tells whether this node is to say it: the step's first node does, once a job. */
 static bool first_to_tell(spank_t spank, const struct osp_node_arguments *arguments,
-			  enum osp_told_what what)
+			  enum osp_reported what)
 {
 	uint32_t job_id = 0, node = 1;
 
 	return spank_get_item(spank, S_JOB_NODEID, &node) == ESPANK_SUCCESS && node == 0 &&
 	       spank_get_item(spank, S_JOB_ID, &job_id) == ESPANK_SUCCESS &&
-	       !osp_told(folder_of(arguments), job_id, what);
+	       !osp_was_reported(folder_of(arguments), job_id, what);
 }
 
 static bool tells_environment(spank_t spank, const struct osp_node_arguments *arguments)
@@ -179,8 +179,8 @@ static bool tells_environment(spank_t spank, const struct osp_node_arguments *ar
 	if (step.modes.env == OSP_ENV_OFF)
 		return false;
 	return first_to_tell(spank, arguments,
-			     step.modes.env == OSP_ENV_EXPLAIN ? OSP_TOLD_EXPLAINED
-							       : OSP_TOLD_WARNED);
+			     step.modes.env == OSP_ENV_EXPLAIN ? OSP_REPORTED_EXPLAINED
+							       : OSP_REPORTED_WARNED);
 }
 
 static void begin(spank_t spank, const struct osp_node_arguments *arguments,
@@ -205,7 +205,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 	step.root = osp_node_look_at_root();
 	if (step.error[0])
 		slurm_error("onespine: %s", step.error);
-	step.tells_error = step.error[0] && first_to_tell(spank, arguments, OSP_TOLD_ERROR);
+	step.tells_error = step.error[0] && first_to_tell(spank, arguments, OSP_REPORTED_ERROR);
 }
 
 /* --- as the user ------------------------------------------------------------------------------ */

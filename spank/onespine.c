@@ -23,11 +23,11 @@
 #include "lib/policy/job_options.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
-#include "spank/asked.h"
+#include "spank/gang_options.h"
 #include "spank/modes.h"
 #include "spank/order_file.h"
 #include "spank/ordered.h"
-#include "spank/placed.h"
+#include "spank/placement.h"
 #include "spank/spares.h"
 #include "spank/step.h"
 
@@ -130,7 +130,7 @@ static void set_locally(const char *name, const char *value)
 		setenv(name, value, 1);
 }
 
-static void set_placed_locally(const struct osp_placed *placed)
+static void set_placed_locally(const struct osp_placement *placed)
 {
 	set_locally(OSP_LEVEL_VARIABLE, placed->level);
 	set_locally(OSP_DOMAIN_VARIABLE, placed->domain);
@@ -153,13 +153,13 @@ static bool salloc_asked_for_gang(void)
 static void ask_locally(void)
 {
 	const char *job = getenv("SLURM_JOB_ID");
-	struct osp_placed placed;
+	struct osp_placement placed;
 
 	if (!salloc_asked_for_gang() || !job || getenv(OSP_LEAVES_VARIABLE) ||
-	    !osp_placed_ask((uint32_t)strtoul(job, NULL, 10), &placed))
+	    !osp_placement_ask((uint32_t)strtoul(job, NULL, 10), &placed))
 		return;
 	set_placed_locally(&placed);
-	osp_placed_free(&placed);
+	osp_placement_free(&placed);
 }
 
 /* What travels with a gang's steps, by the names that --export stops and by those that it does not:
@@ -212,7 +212,7 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	case S_CTX_REMOTE:
 		read_arguments(count, arguments);
 		/* Slurm warns about an option that it was given and that is not registered here */
-		osp_asked_register(spank);
+		osp_gang_options_register(spank);
 		osp_modes_register(spank);
 		return 0;
 	default:
@@ -221,7 +221,7 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	read_arguments(count, arguments);
 	begin_locally();
 	osp_modes_begin();
-	return osp_asked_register(spank) || osp_modes_register(spank) ? -1 : 0;
+	return osp_gang_options_register(spank) || osp_modes_register(spank) ? -1 : 0;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
@@ -233,14 +233,15 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 	if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR)
 		return 0;
 	osp_ordered_end();
-	return osp_asked_send(spank) || osp_modes_send() ? -1 : 0;
+	return osp_gang_options_send(spank) || osp_modes_send() ? -1 : 0;
 }
 
 static bool worth_asking(spank_t spank)
 {
 	uint32_t node_count = 0;
 
-	if (osp_asked_gang() || other_job || (!known_gang && getenv(OSP_LEVEL_VARIABLE)))
+	if (osp_gang_options_want_gang() || other_job ||
+	    (!known_gang && getenv(OSP_LEVEL_VARIABLE)))
 		return true;
 	return own_allocation && policy_gangs &&
 	       spank_get_item(spank, S_JOB_NNODES, &node_count) == ESPANK_SUCCESS && node_count > 1;
@@ -248,11 +249,11 @@ static bool worth_asking(spank_t spank)
 
 /*
  * Runs in srun, once it has its allocation and before it builds its tasks' environment from its
- * own. A gang's allocation comes with ONESPINE_LEVEL (sched/shadow_told.c).
+ * own. A gang's allocation comes with ONESPINE_LEVEL (sched/shadow_processes.c).
  */
 int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 {
-	struct osp_placed placed;
+	struct osp_placement placed;
 	uint32_t job_id;
 
 	(void)count;
@@ -261,7 +262,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	if (getenv(OSP_DOMAIN_VARIABLE) || !worth_asking(spank) ||
 	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
 		return 0;
-	if (!osp_placed_ask(job_id, &placed)) {
+	if (!osp_placement_ask(job_id, &placed)) {
 		if (!known_gang)
 			unsetenv(OSP_LEVEL_VARIABLE);
 		return 0;
@@ -270,7 +271,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	pass_locally();
 	if (!known_gang)
 		osp_ordered_too_late(&placed);
-	osp_placed_free(&placed);
+	osp_placement_free(&placed);
 	return 0;
 }
 
@@ -330,7 +331,7 @@ static void correct_batch_script(spank_t spank)
  */
 static void set_for_batch_script(spank_t spank)
 {
-	struct osp_placed placed = {.domain = NULL};
+	struct osp_placement placed = {.domain = NULL};
 	bool found = false;
 	uint32_t job_id;
 
@@ -341,13 +342,13 @@ static void set_for_batch_script(spank_t spank)
 	if (!is_set(spank, OSP_LEVEL_VARIABLE))
 		return;
 	if (spank_get_item(spank, S_JOB_ID, &job_id) == ESPANK_SUCCESS)
-		found = osp_placed_ask(job_id, &placed);
+		found = osp_placement_ask(job_id, &placed);
 	set_in_task(spank, OSP_LEVEL_VARIABLE, found ? placed.level : NULL);
 	set_in_task(spank, OSP_DOMAIN_VARIABLE, placed.domain);
 	set_in_task(spank, OSP_LEAVES_VARIABLE, placed.leaves);
 	set_in_task(spank, OSP_ORDER_VARIABLE, placed.order);
 	set_in_task(spank, OSP_SLURM_RANKS_VARIABLE, placed.ranks);
-	osp_placed_free(&placed);
+	osp_placement_free(&placed);
 }
 
 /* Returns a variable of the task, malloc'd; NULL if it is not set, or memory ran out. */

@@ -15,9 +15,9 @@
 #include "lib/env/launcher.h"
 #include "lib/layout/gang_order.h"
 #include "spank/order_file.h"
-#include "spank/own_words.h"
-#include "spank/placed.h"
-#include "spank/step_words.h"
+#include "spank/command_line.h"
+#include "spank/placement.h"
+#include "spank/step_options.h"
 
 /* The most comparisons for a host file: slurmctld looks for each node among all tasks
  * (_task_layout_hostfile()), under its job lock; 2,048 nodes of 8 tasks take it about 50 ms. */
@@ -29,13 +29,13 @@ static int host_file = -1;
 /* --- which steps ------------------------------------------------------------------------------ */
 
 /* Tells whether the step has tasks on one node alone, or one task, so that there is no order. */
-static bool is_one_node(const struct osp_step_words *words)
+static bool is_one_node(const struct osp_step_options *words)
 {
 	return words->tasks == 1 || words->nodes == 1;
 }
 
-static unsigned int no(const struct osp_step_words *words, const char *reason, bool *say, char *why,
-		       unsigned why_bytes)
+static unsigned int no(const struct osp_step_options *words, const char *reason, bool *say,
+		       char *why, unsigned why_bytes)
 {
 	*say = !is_one_node(words);
 	snprintf(why, why_bytes, "%s", reason);
@@ -43,7 +43,7 @@ static unsigned int no(const struct osp_step_words *words, const char *reason, b
 }
 
 /* Tells whether no node holds a second task by its CPUs, so that -c alone is one task on each. */
-static bool is_one_by_cpus(const struct osp_step_words *words)
+static bool is_one_by_cpus(const struct osp_step_options *words)
 {
 	return words->cpus_per_task <= words->node_cpus &&
 	       words->cpus_per_task > words->node_cpus / 2 && !words->tasks_by_gpus &&
@@ -52,7 +52,7 @@ static bool is_one_by_cpus(const struct osp_step_words *words)
 
 /* Returns how many tasks the step starts on each node; 0 with `reason` if the number differs from
  * node to node, or is not known here. */
-static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned int nodes,
+static unsigned int tasks_on_each(const struct osp_step_options *words, unsigned int nodes,
 				  const char **reason)
 {
 	if (words->tasks) {
@@ -65,7 +65,7 @@ static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned i
 	return words->tasks_by_gpus || (words->tasks_by_cpus && !is_one_by_cpus(words)) ? 0 : 1;
 }
 
-unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int nodes,
+unsigned int osp_ordered_tasks(const struct osp_step_options *words, unsigned int nodes,
 			       bool arbitrary_with_nodes, bool *say, char *why, unsigned why_bytes)
 {
 	const char *reason = NULL;
@@ -123,7 +123,7 @@ void osp_ordered_end(void)
 
 /* What its words and its environment said before srun read them: srun sets variables itself. */
 static struct {
-	struct osp_step_words words;
+	struct osp_step_options words;
 	bool known; /* there are words */
 	bool inside_step;
 } own;
@@ -152,14 +152,14 @@ static bool is_inside_step(void)
 
 void osp_ordered_read(void)
 {
-	struct osp_own_words words;
+	struct osp_command_line words;
 
 	memset(&own, 0, sizeof(own));
-	osp_own_words_read(&words);
+	osp_command_line_read(&words);
 	own.known = words.words && words.count > 1;
 	if (own.known)
-		osp_step_words_read(words.words + 1, words.count - 1, &own.words);
-	osp_own_words_free(&words);
+		osp_step_options_read(words.words + 1, words.count - 1, &own.words);
+	osp_command_line_free(&words);
 	own.inside_step = getenv("SLURM_JOB_ID") && !own.words.other_job && is_inside_step();
 }
 
@@ -194,7 +194,7 @@ static bool only_advises(void)
 {
 	const char *ranks = getenv(OSP_SLURM_RANKS_VARIABLE);
 
-	return ranks && !strcmp(ranks, OSP_PLACED_ADVICE);
+	return ranks && !strcmp(ranks, OSP_PLACEMENT_ADVICE);
 }
 
 /*
@@ -202,7 +202,7 @@ static bool only_advises(void)
  * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none (it is that
  * of an older release, or in mode advise), or if the user's -m leaves the distribution to srun.
  */
-static bool follow_node_ranks(const struct osp_step_words *words)
+static bool follow_node_ranks(const struct osp_step_options *words)
 {
 	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE) || only_advises() ||
 	    words->flags_alone)
@@ -223,12 +223,12 @@ static const char *variable(const char *name)
 static enum osp_launcher find_launcher(void)
 {
 	enum osp_launcher found = OSP_LAUNCHER_BY_TASK;
-	struct osp_own_words words;
+	struct osp_command_line words;
 
-	osp_own_words_read(&words);
+	osp_command_line_read(&words);
 	if (words.words && words.count > 1)
 		found = osp_launcher_find(words.words + 1, words.count - 1, variable);
-	osp_own_words_free(&words);
+	osp_command_line_free(&words);
 	return found;
 }
 
@@ -244,7 +244,7 @@ static bool is_order_of_strings(const struct osp_gang_ranks *order)
 
 /* Says that the step's launcher orders nodes by itself, and otherwise. Returns false if it does
  * not, as far as is known. */
-static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_step_words *words)
+static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_step_options *words)
 {
 	enum osp_launcher launcher;
 
@@ -281,7 +281,7 @@ extern slurm_conf_t slurm_conf __attribute__((weak));
  * Tells whether Slurm is configured to pack these tasks into as few nodes as can be
  * (CR_Pack_Nodes), which a host file would undo. It then takes --ntasks-per-node for one node's.
  */
-static bool are_packed(const struct osp_step_words *words)
+static bool are_packed(const struct osp_step_options *words)
 {
 	return &slurm_conf && slurm_conf.select_type_param & OSP_SELECT_PACK_NODES &&
 	       !words->no_pack;
@@ -294,14 +294,15 @@ static bool are_packed(const struct osp_step_words *words)
 static bool has_other_nodes(const char *nodes)
 {
 	const char *job = getenv("SLURM_JOB_ID");
-	char *now = job ? osp_placed_nodes((uint32_t)strtoul(job, NULL, 10)) : NULL;
+	char *now = job ? osp_placement_nodes((uint32_t)strtoul(job, NULL, 10)) : NULL;
 	bool other = now && strcmp(now, nodes) != 0;
 
 	free(now);
 	return other;
 }
 
-static void begin(const struct osp_gang_ranks *order, const struct osp_step_words *words, bool said)
+static void begin(const struct osp_gang_ranks *order, const struct osp_step_options *words,
+		  bool said)
 {
 	bool say = false;
 	char why[64];
@@ -340,7 +341,7 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 }
 
 /* Tells whether Slurm gives ranks to several nodes by the step's words, and the user does not. */
-static bool slurm_orders(const struct osp_step_words *words)
+static bool slurm_orders(const struct osp_step_options *words)
 {
 	return words->order != OSP_STEP_CHOSEN && words->order != OSP_STEP_NO_TASKS &&
 	       !words->other_job && !is_one_node(words);
@@ -386,10 +387,10 @@ void osp_ordered_begin(void)
 }
 
 /* Says how to order the tasks of an srun that has learnt too late of its gang. */
-static void say_too_late(const struct osp_placed *placed, const struct osp_step_words *words)
+static void say_too_late(const struct osp_placement *placed, const struct osp_step_options *words)
 {
 	bool by_ranks = OSP_HAVE_NODE_RANKS && placed->ranks &&
-			strcmp(placed->ranks, OSP_PLACED_ADVICE) != 0;
+			strcmp(placed->ranks, OSP_PLACEMENT_ADVICE) != 0;
 
 	/* which distribution srun asks for depends on the memory that the job has */
 	if (!by_ranks)
@@ -399,9 +400,9 @@ static void say_too_late(const struct osp_placed *placed, const struct osp_step_
 			   "orders them along the fabric");
 }
 
-void osp_ordered_too_late(const struct osp_placed *placed)
+void osp_ordered_too_late(const struct osp_placement *placed)
 {
-	struct osp_step_words words = own.words;
+	struct osp_step_options words = own.words;
 	struct osp_gang_ranks made;
 
 	leave_out_distribution();

@@ -43,14 +43,14 @@ void osp_ordered_end(void);
 /* Prints the line in an srun that learns of its gang when its options are read: of an allocation of
  * its own, of another job's (--jobid), or of a job whose environment does not say that it is one.
  * `placed` is its job; nothing is said where osp_ordered_begin() ordered or said it. */
-struct osp_placed;
-void osp_ordered_too_late(const struct osp_placed *placed);
+struct osp_placement;
+void osp_ordered_too_late(const struct osp_placement *placed);
 
 /* Returns how many tasks on each of `nodes` nodes a host file for srun would have, given srun's
  * `words`; `arbitrary_with_nodes`: this Slurm takes -N beside a host file. Returns 0 for no host
  * file; *say then tells whether the user should know, *why because of which word. */
-struct osp_step_words;
-unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int nodes,
+struct osp_step_options;
+unsigned int osp_ordered_tasks(const struct osp_step_options *words, unsigned int nodes,
 			       bool arbitrary_with_nodes, bool *say, char *why, unsigned why_bytes);
 
 #endif

@@ -42,7 +42,7 @@ onespine_SOURCES = \
 	tools/command/fit_sbatch.c tools/command/fit_sbatch.h tools/command/fit_segments.c tools/command/fit_segments.h tools/command/why_story.c tools/command/why_story.h tools/command/why_waiting.c tools/command/why_waiting.h \
 	tools/command/layout_options.c tools/command/layout_options.h \
 	tools/command/onespine.c \
-	tools/command/pass_asked.c tools/command/pass_asked.h \
+	tools/command/pass_options.c tools/command/pass_options.h \
 	tools/command/world.c tools/command/world.h
 # doctor and setup
 onespine_SOURCES += \

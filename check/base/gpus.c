@@ -437,16 +437,16 @@ bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gp
 
 	memset(gpus, 0, sizeof(*gpus));
 	if (!pci->count) {
-		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		osp_result_skip(context, "no NVIDIA GPU on the PCI bus");
 		return false;
 	}
 	state = osp_nvml_ready();
 	if (state != OSP_NVML_OK) {
-		osp_tell_skip(context, "NVML does not answer; the check driver tells why");
+		osp_result_skip(context, "NVML does not answer; the check driver tells why");
 		return false;
 	}
 	if (osp_nvml_count(&count) != OSP_NVML_OK) {
-		osp_tell_skip(context, "NVML counts no GPUs; the check gpus tells why");
+		osp_result_skip(context, "NVML counts no GPUs; the check gpus tells why");
 		return false;
 	}
 	gpus->all = count;
@@ -459,7 +459,7 @@ bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gp
 			gpus->count++;
 	}
 	if (!gpus->count)
-		osp_tell_skip(context, "NVML knows no GPU that was asked for");
+		osp_result_skip(context, "NVML knows no GPU that was asked for");
 	return gpus->count > 0;
 }
 
@@ -471,7 +471,7 @@ bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu,
 	(*lacking)++;
 	if (!osp_nvml_lacks(state) && state != OSP_NVML_GPU_LOST &&
 	    state != OSP_NVML_RESET_REQUIRED)
-		osp_tell_error(context, gpu->subject, "%s: %s", what, osp_nvml_words(state));
+		osp_result_error(context, gpu->subject, "%s: %s", what, osp_nvml_words(state));
 	return false;
 }
 
@@ -488,7 +488,7 @@ size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *
 			lacking++;
 	}
 	if (lacking == gpus->count)
-		osp_tell_skip(context, "%s", nothing);
+		osp_result_skip(context, "%s", nothing);
 	return ill ? 0 : gpus->count - lacking;
 }
 

@@ -58,8 +58,8 @@ static bool find_units(struct osp_check_context *context, struct osp_units *unit
 		const struct osp_unit *unit = &units->units[i];
 
 		if (*unit->left_alone || !unit->whole)
-			osp_tell_error(context, unit->subject, "%s",
-				       *unit->left_alone ? unit->left_alone : "a part of a GPU");
+			osp_result_error(context, unit->subject, "%s",
+					 *unit->left_alone ? unit->left_alone : "a part of a GPU");
 	}
 	context->units = units->units;
 	context->unit_count = units->count;
@@ -72,7 +72,7 @@ static bool load(struct gang *gang)
 	int version = 0;
 
 	if (why) {
-		osp_tell_error(gang->reduction.context, "", "%s", why);
+		osp_result_error(gang->reduction.context, "", "%s", why);
 		return false;
 	}
 	if (!osp_reduce_right(&gang->reduction, osp_nccl_version(&version), "ncclGetVersion"))
@@ -80,8 +80,8 @@ static bool load(struct gang *gang)
 	gang->answer.version = (uint32_t)version;
 	if (version >= OSP_NCCL_VERSION_LEAST)
 		return true;
-	osp_tell_error(gang->reduction.context, "", "NCCL %d is older than %d", version,
-		       OSP_NCCL_VERSION_LEAST);
+	osp_result_error(gang->reduction.context, "", "NCCL %d is older than %d", version,
+			 OSP_NCCL_VERSION_LEAST);
 	return false;
 }
 
@@ -161,8 +161,8 @@ static bool reduce(struct gang *gang, const struct osp_gang_order *order)
 
 	osp_reduce_shape(reduction, order->first, order->ranks, (size_t)order->sum_kib * 1024);
 	if (!reduction->part_bytes) {
-		osp_tell_error(reduction->context, "", "%u KiB are too little for %u GPUs",
-			       order->sum_kib, order->ranks);
+		osp_result_error(reduction->context, "", "%u KiB are too little for %u GPUs",
+				 order->sum_kib, order->ranks);
 		return false;
 	}
 	if (!join(gang, order) || !osp_reduce_fill(reduction) || !osp_reduce_once(reduction) ||

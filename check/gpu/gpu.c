@@ -103,38 +103,39 @@ static void tell_error(struct osp_check_context *context, const char *subject, i
 	case OSP_CUDA_ECC:
 	case OSP_CUDA_NVLINK:
 	case OSP_CUDA_CONTAINED:
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, subject,
-			 hardware_error(result), NULL, NULL, "%s: %s", what,
-			 osp_cuda_words(result));
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, subject,
+			       hardware_error(result), NULL, NULL, "%s: %s", what,
+			       osp_cuda_words(result));
 		break;
 	case OSP_CUDA_STACK: /* a library's kernel may use up its own stack */
-		osp_tell(context, context->library_kernels ? OSP_VERDICT_ERROR : OSP_VERDICT_FAIL,
-			 OSP_CURE_RESET_GPU, subject, hardware_error(result), NULL, NULL, "%s: %s",
-			 what, osp_cuda_words(result));
+		osp_result_add(context,
+			       context->library_kernels ? OSP_VERDICT_ERROR : OSP_VERDICT_FAIL,
+			       OSP_CURE_RESET_GPU, subject, hardware_error(result), NULL, NULL,
+			       "%s: %s", what, osp_cuda_words(result));
 		break;
 	case OSP_CUDA_NOT_READY:
 		tell_not_ready(context, subject, result, what);
 		break;
 	case OSP_CUDA_OUT_OF_MEMORY:
-		osp_tell_error(context, subject, "%s: %s: other programs hold the GPU's memory",
-			       what, osp_cuda_words(result));
+		osp_result_error(context, subject, "%s: %s: other programs hold the GPU's memory",
+				 what, osp_cuda_words(result));
 		break;
 	case OSP_CUDA_UNAVAILABLE:
-		osp_tell_error(context, subject,
-			       "%s: %s: another program has the GPU for itself, or its compute "
-			       "mode forbids programs",
-			       what, osp_cuda_words(result));
+		osp_result_error(context, subject,
+				 "%s: %s: another program has the GPU for itself, or its compute "
+				 "mode forbids programs",
+				 what, osp_cuda_words(result));
 		break;
 	case OSP_CUDA_NOT_PERMITTED:
 	case OSP_CUDA_OPERATING_SYSTEM:
 	case OSP_CUDA_NO_DEVICE:
-		osp_tell_error(context, subject,
-			       "%s: %s: the driver gives this user no GPU (permissions of "
-			       "/dev/nvidia*, devices of the job)",
-			       what, osp_cuda_words(result));
+		osp_result_error(context, subject,
+				 "%s: %s: the driver gives this user no GPU (permissions of "
+				 "/dev/nvidia*, devices of the job)",
+				 what, osp_cuda_words(result));
 		break;
 	default:
-		osp_tell_error(context, subject, "%s: %s", what, osp_cuda_words(result));
+		osp_result_error(context, subject, "%s: %s", what, osp_cuda_words(result));
 	}
 }
 
@@ -249,11 +250,11 @@ static bool start_driver(struct osp_check_context *context, const struct osp_uni
 
 	if (why) {
 		context->spoilt = true;
-		osp_tell_error(context, units[0]->subject, "libcuda: %s", why);
+		osp_result_error(context, units[0]->subject, "libcuda: %s", why);
 		return false;
 	}
 	if (!set_environment(units, count)) {
-		osp_tell_error(context, units[0]->subject, "out of memory");
+		osp_result_error(context, units[0]->subject, "out of memory");
 		return false;
 	}
 	begun_ms = osp_now_ms();
@@ -266,8 +267,8 @@ static bool start_driver(struct osp_check_context *context, const struct osp_uni
 	if ((size_t)devices == count)
 		return true;
 	context->spoilt = true;
-	osp_tell_error(context, context->unit ? context->unit->subject : "",
-		       "CUDA sees %d of %zu GPUs", devices, count);
+	osp_result_error(context, context->unit ? context->unit->subject : "",
+			 "CUDA sees %d of %zu GPUs", devices, count);
 	return false;
 }
 
@@ -379,7 +380,7 @@ struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, siz
 		if (context->units[i].whole)
 			units[(*count)++] = &context->units[i];
 	if (*count < least) {
-		osp_tell_skip(context, "%zu whole GPUs here, %zu are needed", *count, least);
+		osp_result_skip(context, "%zu whole GPUs here, %zu are needed", *count, least);
 		return NULL;
 	}
 	if (begun)
@@ -534,9 +535,9 @@ bool osp_gpu_take(struct osp_check_context *context, const struct osp_gpu_sessio
 	}
 	if (pieces->count)
 		return true;
-	osp_tell_error(context, subject_of(context, session),
-		       "no memory is free: %zu of %zu MiB; other programs hold it",
-		       free_bytes / MIB, all_bytes / MIB);
+	osp_result_error(context, subject_of(context, session),
+			 "no memory is free: %zu of %zu MiB; other programs hold it",
+			 free_bytes / MIB, all_bytes / MIB);
 	return false;
 }
 

@@ -37,8 +37,8 @@ static bool time_way(struct osp_check_context *context, const struct osp_gpu_ses
 	double elapsed_ms;
 
 	if (!kernel)
-		osp_tell_error(context, session->unit->subject, "the image %s lacks %s",
-			       session->image, way->kernel);
+		osp_result_error(context, session->unit->subject, "the image %s lacks %s",
+				 session->image, way->kernel);
 	if (!blocks || !osp_gpu_clock_begin(context, session))
 		return false;
 	for (int i = 0; i < LAUNCHES; i++)
@@ -83,9 +83,10 @@ static void run_hbm_bandwidth(struct osp_check_context *context)
 	if (!osp_gpu_take(context, session, 2 * bytes, 2 * bytes, &pieces))
 		return;
 	if (pieces.bytes[0] / 2 < CACHES_LEAST * session->l2_bytes) {
-		osp_tell_skip(context,
-			      "%zu MiB of memory are free: too few for a GPU with %zu MiB of cache",
-			      pieces.bytes[0] >> 20, session->l2_bytes >> 20);
+		osp_result_skip(
+			context,
+			"%zu MiB of memory are free: too few for a GPU with %zu MiB of cache",
+			pieces.bytes[0] >> 20, session->l2_bytes >> 20);
 		osp_gpu_give_back(&pieces);
 		return;
 	}
@@ -97,8 +98,8 @@ static void run_hbm_bandwidth(struct osp_check_context *context)
 	       osp_gpu_read_report(context, session, &report);
 	osp_gpu_give_back(&pieces);
 	for (int i = 0; done && i < WAYS; i++)
-		osp_tell_speed(context, NULL, ways[i].what, best_gbps[i], "GB/s", ways[i].least,
-			       OSP_LIMIT_HBM_PEAK_GBPS);
+		osp_result_speed(context, NULL, ways[i].what, best_gbps[i], "GB/s", ways[i].least,
+				 OSP_LIMIT_HBM_PEAK_GBPS);
 }
 
 const struct osp_check osp_check_hbm_bandwidth = {

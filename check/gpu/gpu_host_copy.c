@@ -71,10 +71,10 @@ static bool copy(const struct copies *copies, bool to_gpu)
 
 static void tell_wrong(const struct copies *copies, const char *value, unsigned long long words)
 {
-	osp_tell(copies->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
-		 copies->session->unit->subject, value, NULL, NULL,
-		 "%s: %llu words of %zu bytes did not arrive as they were sent",
-		 copies->session->unit->uuid, words, copies->bytes);
+	osp_result_add(copies->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
+		       copies->session->unit->subject, value, NULL, NULL,
+		       "%s: %llu words of %zu bytes did not arrive as they were sent",
+		       copies->session->unit->uuid, words, copies->bytes);
 }
 
 /* Writes the pattern of kernels/memory.cu, by this processor. */
@@ -156,10 +156,10 @@ static bool run_copies(const struct copies *copies)
 		if (!time_copies(copies, true, &there) || !time_copies(copies, false, &back))
 			return false;
 	} while (osp_now_ms() < until_ms);
-	osp_tell_speed_among(copies->context, copies->group, subject, "to GPU", there, "GB/s",
-			     OSP_LIMIT_HOST_COPY_GBPS, OSP_LIMIT_HOST_COPY_PEAK_GBPS);
-	osp_tell_speed_among(copies->context, copies->group, subject, "to host", back, "GB/s",
-			     OSP_LIMIT_HOST_COPY_GBPS, OSP_LIMIT_HOST_COPY_PEAK_GBPS);
+	osp_result_speed_among(copies->context, copies->group, subject, "to GPU", there, "GB/s",
+			       OSP_LIMIT_HOST_COPY_GBPS, OSP_LIMIT_HOST_COPY_PEAK_GBPS);
+	osp_result_speed_among(copies->context, copies->group, subject, "to host", back, "GB/s",
+			       OSP_LIMIT_HOST_COPY_GBPS, OSP_LIMIT_HOST_COPY_PEAK_GBPS);
 	return true;
 }
 
@@ -195,7 +195,7 @@ static void run_host_copy(struct osp_check_context *context)
 		if (!check_gpu(context, &sessions[i]))
 			return;
 	if (sessions)
-		osp_tell_pass(context, "%zu GPUs", count);
+		osp_result_pass(context, "%zu GPUs", count);
 }
 
 const struct osp_check osp_check_host_copy = {

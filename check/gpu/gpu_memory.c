@@ -30,13 +30,14 @@ static void tell_wrong(struct test *test, size_t piece, const struct osp_report 
 	for (size_t i = 0; i < piece; i++)
 		offset += test->pieces.bytes[i];
 	snprintf(value, sizeof(value), "%u words wrong", report->count);
-	osp_tell(test->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, test->session->unit->subject,
-		 value, NULL, NULL,
-		 "%s: %d bits at 0x%llx of the tested memory, read by SM %u: expected %016llx, "
-		 "found %016llx",
-		 test->session->unit->uuid, __builtin_popcountll(differs),
-		 (unsigned long long)offset, wrong->sm, (unsigned long long)wrong->expected,
-		 (unsigned long long)wrong->found);
+	osp_result_add(
+		test->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, test->session->unit->subject,
+		value, NULL, NULL,
+		"%s: %d bits at 0x%llx of the tested memory, read by SM %u: expected %016llx, "
+		"found %016llx",
+		test->session->unit->uuid, __builtin_popcountll(differs),
+		(unsigned long long)offset, wrong->sm, (unsigned long long)wrong->expected,
+		(unsigned long long)wrong->found);
 }
 
 /* Runs one kernel over every piece. */
@@ -88,8 +89,8 @@ static void run_hbm_pattern(struct osp_check_context *context)
 	test.write = osp_gpu_kernel(test.session, "osp_memory_write");
 	test.check = osp_gpu_kernel(test.session, "osp_memory_check");
 	if (!test.write || !test.check) {
-		osp_tell_error(context, test.session->unit->subject, "the image %s lacks a kernel",
-			       test.session->image);
+		osp_result_error(context, test.session->unit->subject,
+				 "the image %s lacks a kernel", test.session->image);
 		return;
 	}
 	if (!osp_gpu_take(context, test.session, 0, PIECE_BYTES, &test.pieces))
@@ -102,8 +103,9 @@ static void run_hbm_pattern(struct osp_check_context *context)
 		char value[OSP_WORD_BYTES];
 
 		snprintf(value, sizeof(value), "%.0f MiB right", (double)bytes / MIB);
-		osp_tell(context, OSP_VERDICT_PASS, OSP_CURE_NONE, test.session->unit->subject,
-			 value, NULL, NULL, "%u passes", test.passes);
+		osp_result_add(context, OSP_VERDICT_PASS, OSP_CURE_NONE,
+			       test.session->unit->subject, value, NULL, NULL, "%u passes",
+			       test.passes);
 	}
 }
 

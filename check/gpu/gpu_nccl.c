@@ -31,9 +31,10 @@ static bool compare(struct osp_reduction *reduction, bool *wrong)
 		if (!words[i])
 			continue;
 		*wrong = true;
-		osp_tell(reduction->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU,
-			 reduction->sessions[i].unit->subject, "sum wrong", NULL, NULL,
-			 "%u words of the sum that NCCL left on this GPU are wrong", words[i]);
+		osp_result_add(reduction->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU,
+			       reduction->sessions[i].unit->subject, "sum wrong", NULL, NULL,
+			       "%u words of the sum that NCCL left on this GPU are wrong",
+			       words[i]);
 	}
 	return true;
 }
@@ -43,9 +44,9 @@ static void tell_speed(struct osp_reduction *reduction, double gbps)
 {
 	bool eight = reduction->count == 8;
 
-	osp_tell_speed(reduction->context, "", "all-reduce", gbps, "GB/s",
-		       eight ? OSP_LIMIT_ALL_REDUCE_GBPS : OSP_LIMIT_COUNT,
-		       OSP_LIMIT_ALL_REDUCE_PEAK_GBPS);
+	osp_result_speed(reduction->context, "", "all-reduce", gbps, "GB/s",
+			 eight ? OSP_LIMIT_ALL_REDUCE_GBPS : OSP_LIMIT_COUNT,
+			 OSP_LIMIT_ALL_REDUCE_PEAK_GBPS);
 }
 
 static void run_reductions(struct osp_reduction *reduction)
@@ -66,7 +67,7 @@ static void run_reductions(struct osp_reduction *reduction)
 	} while (osp_now_ms() < until_ms);
 	if (wrong)
 		return;
-	osp_tell_pass(reduction->context, "%zu GPUs", reduction->count);
+	osp_result_pass(reduction->context, "%zu GPUs", reduction->count);
 	tell_speed(reduction, best_gbps);
 }
 
@@ -91,7 +92,7 @@ static void run_all_reduce(struct osp_check_context *context)
 		return;
 	why = osp_nccl_load();
 	if (why) {
-		osp_tell_skip(context, "%s: the check peer looks at each pair without it", why);
+		osp_result_skip(context, "%s: the check peer looks at each pair without it", why);
 		return;
 	}
 	/* no network is needed inside a node, and looking for one takes time */

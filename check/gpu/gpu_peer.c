@@ -90,9 +90,9 @@ static void name_pair(const struct peers *peers, size_t from, size_t to, char *n
 static void tell_dead(struct peers *peers, const char *pair, int result)
 {
 	peers->context->spoilt = true;
-	osp_tell(peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair, "no copy", NULL, NULL,
-		 "the driver lets one reach the other, but a copy fails: %s",
-		 osp_cuda_words(result));
+	osp_result_add(peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair, "no copy", NULL,
+		       NULL, "the driver lets one reach the other, but a copy fails: %s",
+		       osp_cuda_words(result));
 }
 
 static int send_once(const struct peers *peers, size_t from, size_t to)
@@ -124,11 +124,12 @@ static bool check_data(struct peers *peers, size_t from, size_t to, const char *
 	    !osp_gpu_read_report(peers->context, session, &report) || !use(peers, from))
 		return false;
 	if (report.count)
-		osp_tell(peers->context, OSP_VERDICT_FAIL,
-			 peers->alike ? OSP_CURE_REPLACE : OSP_CURE_ASK, pair, "data wrong", NULL,
-			 NULL, "%u words of %zu bytes did not arrive as they were sent%s",
-			 report.count, half(peers, from, to),
-			 peers->alike ? "" : "; over PCIe an IOMMU or ACS may spoil them");
+		osp_result_add(peers->context, OSP_VERDICT_FAIL,
+			       peers->alike ? OSP_CURE_REPLACE : OSP_CURE_ASK, pair, "data wrong",
+			       NULL, NULL,
+			       "%u words of %zu bytes did not arrive as they were sent%s",
+			       report.count, half(peers, from, to),
+			       peers->alike ? "" : "; over PCIe an IOMMU or ACS may spoil them");
 	return true;
 }
 
@@ -166,8 +167,8 @@ static bool time_copies(struct peers *peers, size_t from, size_t to, const char 
 	/* pairs that may be joined in different ways are not compared */
 	if (!peers->alike)
 		snprintf(what, sizeof(what), "copy %zu-%zu", from, to);
-	osp_tell_speed(peers->context, pair, what, best_gbps, "GB/s", OSP_LIMIT_PEER_GBPS,
-		       OSP_LIMIT_PEER_PEAK_GBPS);
+	osp_result_speed(peers->context, pair, what, best_gbps, "GB/s", OSP_LIMIT_PEER_GBPS,
+			 OSP_LIMIT_PEER_PEAK_GBPS);
 	return true;
 }
 
@@ -232,7 +233,7 @@ static bool check_pair(struct peers *peers, size_t from, size_t to)
 	if (!can) {
 		peers->unreached++;
 		if (peers->known && !peers->secret)
-			osp_tell(
+			osp_result_add(
 				peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair,
 				"no access", NULL, NULL,
 				"every GPU of this model reaches every other over NVLink; these do "
@@ -286,20 +287,22 @@ static void run_peer(struct osp_check_context *context)
 		if (use(&peers, i))
 			osp_gpu_give_back(&peers.memory[i]);
 	if (done && peers.translated)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "IOMMU", NULL,
-			 "CUDA C++ Programming Guide, IOMMU on Linux",
-			 "%zu pairs of GPUs over PCIe are not tried: an IOMMU translates their "
-			 "addresses, and copies may hang or be spoilt; boot with iommu=pt, or let "
-			 "programs run with NCCL_P2P_LEVEL=NVL",
-			 peers.translated);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "IOMMU", NULL,
+			"CUDA C++ Programming Guide, IOMMU on Linux",
+			"%zu pairs of GPUs over PCIe are not tried: an IOMMU translates their "
+			"addresses, and copies may hang or be spoilt; boot with iommu=pt, or let "
+			"programs run with NCCL_P2P_LEVEL=NVL",
+			peers.translated);
 	if (done && peers.reached)
-		osp_tell_pass(context, "%zu of %zu pairs", peers.reached,
-			      peers.reached + peers.unreached + peers.left_out + peers.translated);
+		osp_result_pass(context, "%zu of %zu pairs", peers.reached,
+				peers.reached + peers.unreached + peers.left_out +
+					peers.translated);
 	else if (done && peers.left_out)
-		osp_tell_skip(context, "other programs have all connections between GPUs here");
+		osp_result_skip(context, "other programs have all connections between GPUs here");
 	else if (done && !peers.translated && (!peers.known || peers.secret))
-		osp_tell_skip(context, "no GPU here reaches another's memory%s",
-			      peers.secret ? ": confidential computing" : "");
+		osp_result_skip(context, "no GPU here reaches another's memory%s",
+				peers.secret ? ": confidential computing" : "");
 }
 
 const struct osp_check osp_check_peer = {

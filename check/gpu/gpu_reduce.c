@@ -12,7 +12,7 @@ bool osp_reduce_right(struct osp_reduction *reduction, int result, const char *w
 	if (result == OSP_NCCL_OK)
 		return true;
 	reduction->context->spoilt = true;
-	osp_tell_error(reduction->context, "", "%s: %s", what, osp_nccl_words(result));
+	osp_result_error(reduction->context, "", "%s: %s", what, osp_nccl_words(result));
 	return false;
 }
 

@@ -29,11 +29,11 @@ static void tell_wrong(struct osp_check_context *context, const struct osp_gpu_s
 	char value[OSP_WORD_BYTES];
 
 	snprintf(value, sizeof(value), "SM %u %s wrong", wrong->sm, what);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, session->unit->subject, value, NULL,
-		 NULL, "%s: %s %llu: expected %016llx, found %016llx; %u wrong in all",
-		 session->unit->uuid, where, (unsigned long long)wrong->at,
-		 (unsigned long long)wrong->expected, (unsigned long long)wrong->found,
-		 report->count);
+	osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, session->unit->subject, value,
+		       NULL, NULL, "%s: %s %llu: expected %016llx, found %016llx; %u wrong in all",
+		       session->unit->uuid, where, (unsigned long long)wrong->at,
+		       (unsigned long long)wrong->expected, (unsigned long long)wrong->found,
+		       report->count);
 }
 
 /* Launches until every SM has computed and the time is up. Returns -1 after an error, else the
@@ -69,9 +69,9 @@ static bool judge(struct osp_check_context *context, const struct osp_gpu_sessio
 	}
 	if (seen >= session->sms)
 		return true;
-	osp_tell_error(context, session->unit->subject,
-		       "%s: %d of %d SMs were given work: what the others do is not known", what,
-		       seen, session->sms);
+	osp_result_error(context, session->unit->subject,
+			 "%s: %d of %d SMs were given work: what the others do is not known", what,
+			 seen, session->sms);
 	return false;
 }
 
@@ -127,16 +127,17 @@ static void run_sm(struct osp_check_context *context)
 	arithmetic = osp_gpu_kernel(session, "osp_sm_arithmetic");
 	shared = osp_gpu_kernel(session, "osp_sm_shared");
 	if (!arithmetic || !shared) {
-		osp_tell_error(context, session->unit->subject, "the image %s lacks a kernel",
-			       session->image);
+		osp_result_error(context, session->unit->subject, "the image %s lacks a kernel",
+				 session->image);
 		return;
 	}
 	if (!check_arithmetic(context, session, arithmetic, begun_ms + context->slice_ms / 2) ||
 	    !check_shared(context, session, shared, begun_ms + context->slice_ms))
 		return;
 	snprintf(value, sizeof(value), "%d SMs right", session->sms);
-	osp_tell(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value, NULL,
-		 NULL, "arithmetic and %u bytes of shared memory each", session->shared_bytes);
+	osp_result_add(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value,
+		       NULL, NULL, "arithmetic and %u bytes of shared memory each",
+		       session->shared_bytes);
 }
 
 const struct osp_check osp_check_sm = {

@@ -20,8 +20,8 @@ static bool try_kernel(struct osp_check_context *context, const struct osp_gpu_s
 	bool done;
 
 	if (!write || !check) {
-		osp_tell_error(context, session->unit->subject, "the image %s lacks a kernel",
-			       session->image);
+		osp_result_error(context, session->unit->subject, "the image %s lacks a kernel",
+				 session->image);
 		return false;
 	}
 	if (!osp_gpu_blocks(context, session, write, 0) ||
@@ -49,9 +49,9 @@ static void run_cuda(struct osp_check_context *context)
 	/* Whether memory keeps its data is judged by the check of the memory. */
 	snprintf(value, sizeof(value), "CUDA %d.%d, sm_%d, %d SMs", session->driver / 1000,
 		 session->driver % 1000 / 10, session->capability, session->sms);
-	osp_tell(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value, NULL,
-		 NULL, "driver %u ms, context %u ms, kernels (%s) %u ms", session->start_ms,
-		 session->context_ms, session->image, session->load_ms);
+	osp_result_add(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value,
+		       NULL, NULL, "driver %u ms, context %u ms, kernels (%s) %u ms",
+		       session->start_ms, session->context_ms, session->image, session->load_ms);
 }
 
 const struct osp_check osp_check_cuda = {

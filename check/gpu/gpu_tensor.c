@@ -80,12 +80,13 @@ static void tell_wrong(struct osp_check_context *context, const struct osp_gpu_s
 	memcpy(&found, &wrong->found, sizeof(found));
 	snprintf(value, sizeof(value), "SM %u %s tile %u wrong", wrong->sm, format->name,
 		 wrong->tile);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, session->unit->subject, value, NULL,
-		 NULL,
-		 "%s: row %llu column %llu: expected %lld, found %.17g; %u values wrong in all",
-		 session->unit->uuid, (unsigned long long)(wrong->at / OSP_TILE_N),
-		 (unsigned long long)(wrong->at % OSP_TILE_N), (long long)wrong->expected, found,
-		 report->count);
+	osp_result_add(
+		context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, session->unit->subject, value, NULL,
+		NULL,
+		"%s: row %llu column %llu: expected %lld, found %.17g; %u values wrong in all",
+		session->unit->uuid, (unsigned long long)(wrong->at / OSP_TILE_N),
+		(unsigned long long)(wrong->at % OSP_TILE_N), (long long)wrong->expected, found,
+		report->count);
 }
 
 struct run {
@@ -137,9 +138,9 @@ static bool run_format(struct run *run, uint64_t until_ms)
 	}
 	if (seen >= (unsigned int)run->session->sms)
 		return true;
-	osp_tell_error(run->context, run->session->unit->subject,
-		       "%s: %u of %d SMs were given work: what the others do is not known",
-		       run->format->name, seen, run->session->sms);
+	osp_result_error(run->context, run->session->unit->subject,
+			 "%s: %u of %d SMs were given work: what the others do is not known",
+			 run->format->name, seen, run->session->sms);
 	return false;
 }
 
@@ -192,12 +193,12 @@ static void run_tensor(struct osp_check_context *context)
 	osp_gpu_give_back(&pieces);
 	if (state < 0)
 		return;
-	osp_tell(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value, NULL,
-		 NULL, "exact on %d SMs", session->sms);
+	osp_result_add(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value,
+		       NULL, NULL, "exact on %d SMs", session->sms);
 	for (int i = 0; i < OSP_FORMAT_COUNT; i++)
 		if (tflops[i] > 0)
-			osp_tell_speed(context, NULL, name_of(&formats[i], session->capability),
-				       tflops[i], "TFLOPS", OSP_LIMIT_COUNT, formats[i].physics);
+			osp_result_speed(context, NULL, name_of(&formats[i], session->capability),
+					 tflops[i], "TFLOPS", OSP_LIMIT_COUNT, formats[i].physics);
 }
 
 const struct osp_check osp_check_tensor = {

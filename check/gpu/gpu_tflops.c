@@ -36,8 +36,8 @@ static bool right(struct product *product, int status, const char *what)
 	if (status == 0)
 		return true;
 	product->context->spoilt = true;
-	osp_tell_error(product->context, product->session->unit->subject, "%s: cuBLAS status %d",
-		       what, status);
+	osp_result_error(product->context, product->session->unit->subject, "%s: cuBLAS status %d",
+			 what, status);
 	return false;
 }
 
@@ -78,7 +78,7 @@ static bool prepare(struct product *product)
 		return false;
 	if (count > 0)
 		return true;
-	osp_tell_skip(product->context, "cuBLASLt has no algorithm for this GPU");
+	osp_result_skip(product->context, "cuBLASLt has no algorithm for this GPU");
 	return false;
 }
 
@@ -123,8 +123,8 @@ static bool launch(struct product *product, const char *name, const struct osp_w
 	unsigned int blocks = kernel ? osp_gpu_blocks(product->context, session, kernel, 0) : 0;
 
 	if (!kernel)
-		osp_tell_error(product->context, session->unit->subject, "the image %s lacks %s",
-			       session->image, name);
+		osp_result_error(product->context, session->unit->subject, "the image %s lacks %s",
+				 session->image, name);
 	return blocks && osp_gpu_launch(product->context, session, kernel, blocks, 0, work);
 }
 
@@ -144,16 +144,17 @@ static void tell_wrong(struct product *product, const struct osp_report *report,
 	const char *subject = product->session->unit->subject;
 
 	if (report->count > product->bytes / sizeof(uint64_t) / 2) {
-		osp_tell_error(product->context, subject,
-			       "%s: %u words differ, too many to be the GPU's fault", what,
-			       report->count);
+		osp_result_error(product->context, subject,
+				 "%s: %u words differ, too many to be the GPU's fault", what,
+				 report->count);
 		return;
 	}
-	osp_tell(product->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, subject, "products wrong",
-		 NULL, NULL, "%s: %s: at byte %llu 0x%016llx, not 0x%016llx; %u words in all",
-		 product->session->unit->uuid, what, (unsigned long long)wrong->at,
-		 (unsigned long long)wrong->found, (unsigned long long)wrong->expected,
-		 report->count);
+	osp_result_add(product->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, subject,
+		       "products wrong", NULL, NULL,
+		       "%s: %s: at byte %llu 0x%016llx, not 0x%016llx; %u words in all",
+		       product->session->unit->uuid, what, (unsigned long long)wrong->at,
+		       (unsigned long long)wrong->found, (unsigned long long)wrong->expected,
+		       report->count);
 }
 
 /* Returns false if anything was reported. */
@@ -202,13 +203,13 @@ static void run_products(struct product *product)
 		if (!time_products(product, &best) || !compare_products(product))
 			return;
 	} while (osp_now_ms() < until_ms);
-	osp_tell(product->context, OSP_VERDICT_PASS, OSP_CURE_NONE, product->session->unit->subject,
-		 "exact", NULL, NULL, "%u products of %llu by %llu alike to the bit",
-		 product->compared, (unsigned long long)product->side,
-		 (unsigned long long)product->side);
-	osp_tell_speed(product->context, NULL, bf16 ? "bf16" : "fp16", best, "TFLOPS",
-		       bf16 ? OSP_LIMIT_BF16_TFLOPS : OSP_LIMIT_COUNT,
-		       bf16 ? OSP_LIMIT_BF16_PEAK_TFLOPS : OSP_LIMIT_COUNT);
+	osp_result_add(product->context, OSP_VERDICT_PASS, OSP_CURE_NONE,
+		       product->session->unit->subject, "exact", NULL, NULL,
+		       "%u products of %llu by %llu alike to the bit", product->compared,
+		       (unsigned long long)product->side, (unsigned long long)product->side);
+	osp_result_speed(product->context, NULL, bf16 ? "bf16" : "fp16", best, "TFLOPS",
+			 bf16 ? OSP_LIMIT_BF16_TFLOPS : OSP_LIMIT_COUNT,
+			 bf16 ? OSP_LIMIT_BF16_PEAK_TFLOPS : OSP_LIMIT_COUNT);
 }
 
 static bool fill(struct product *product, osp_cuda_memory at, uint64_t factor)
@@ -231,7 +232,7 @@ static bool lay_out_memory(struct product *product, const struct osp_gpu_pieces 
 			break;
 	product->bytes = product->side * product->side * ELEMENT_BYTES;
 	if (product->bytes * PARTS > pieces->bytes[0]) {
-		osp_tell_skip(product->context, "too little memory is free");
+		osp_result_skip(product->context, "too little memory is free");
 		return false;
 	}
 	for (size_t i = 0; i < PARTS; i++)
@@ -257,7 +258,7 @@ static void run_tflops(struct osp_check_context *context)
 		return;
 	if (osp_blas_load(&product.blas, product.session->capability, product.session->driver, why,
 			  sizeof(why))) {
-		osp_tell_skip(context, "%s: the check tensor measures without it", why);
+		osp_result_skip(context, "%s: the check tensor measures without it", why);
 		return;
 	}
 	product.type = product.session->capability >= 80 ? OSP_BLAS_REAL_16BF : OSP_BLAS_REAL_16F;

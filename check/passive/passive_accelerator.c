@@ -50,12 +50,12 @@ static bool judge_neuron(struct osp_check_context *context, const char *name, si
 		(*unread)++;
 		return false;
 	}
-	osp_tell_figure(context, name, "ecc_uncorrected", (double)errors);
+	osp_result_figure(context, name, "ecc_uncorrected", (double)errors);
 	if (!errors)
 		return false;
 	snprintf(value, sizeof(value), "%llu uncorrected", (unsigned long long)errors);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, name, value, "> 0", NULL,
-		 "%s: uncorrected memory errors", name);
+	osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, name, value, "> 0", NULL,
+		       "%s: uncorrected memory errors", name);
 	return true;
 }
 
@@ -70,7 +70,7 @@ static void run_neuron(struct osp_check_context *context)
 	if (expected && (size_t)expected->value > need)
 		need = (size_t)expected->value;
 	if (!need) {
-		osp_tell_skip(context, "no Neuron device on the PCI bus");
+		osp_result_skip(context, "no Neuron device on the PCI bus");
 		return;
 	}
 	if (osp_root_list(context->root, &devices, "sys/devices/virtual/neuron_device"))
@@ -84,17 +84,17 @@ static void run_neuron(struct osp_check_context *context)
 	if (there < need) {
 		snprintf(value, sizeof(value), "%zu", there);
 		snprintf(limit, sizeof(limit), "< %zu", need);
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", value, limit,
-			 expected ? expected->source : NULL,
-			 "Neuron devices with a driver; %zu on the PCI bus", bus);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", value, limit,
+			       expected ? expected->source : NULL,
+			       "Neuron devices with a driver; %zu on the PCI bus", bus);
 	} else if (unread) {
-		osp_tell_error(
+		osp_result_error(
 			context, "",
 			"%zu of %zu devices tell no memory errors in sysfs (stats/hardware); "
 			"the driver may keep them elsewhere",
 			unread, there);
 	} else if (!ill) {
-		osp_tell_pass(context, "%zu", there);
+		osp_result_pass(context, "%zu", there);
 	}
 }
 
@@ -152,19 +152,19 @@ static bool judge_amd(struct osp_check_context *context, const char *address)
 	if (strcmp(driver, "gim") == 0) /* AMD's driver of a host whose GPU serves guests */
 		return false;
 	if (strcmp(driver, "amdgpu") != 0) {
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no driver", NULL,
-			 NULL, "the AMD GPU at %s has no driver", address);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no driver",
+			       NULL, NULL, "the AMD GPU at %s has no driver", address);
 		return true;
 	}
 	if (!osp_amd_errors(context->root, address, &errors, &correctable))
 		return false;
-	osp_tell_figure(context, address, "ras_uncorrectable", (double)errors);
-	osp_tell_figure(context, address, "ras_correctable", (double)correctable);
+	osp_result_figure(context, address, "ras_uncorrectable", (double)errors);
+	osp_result_figure(context, address, "ras_correctable", (double)correctable);
 	if (!errors)
 		return false;
 	snprintf(value, sizeof(value), "%llu uncorrectable", (unsigned long long)errors);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, address, value, "> 0", NULL,
-		 "the AMD GPU at %s has uncorrectable memory errors", address);
+	osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, address, value, "> 0", NULL,
+		       "the AMD GPU at %s has uncorrectable memory errors", address);
 	return true;
 }
 
@@ -184,9 +184,9 @@ static void run_amd(struct osp_check_context *context)
 		}
 	osp_names_free(&devices);
 	if (!count)
-		osp_tell_skip(context, "no AMD accelerator on the PCI bus");
+		osp_result_skip(context, "no AMD accelerator on the PCI bus");
 	else if (!ill)
-		osp_tell_pass(context, "%zu", count);
+		osp_result_pass(context, "%zu", count);
 }
 
 const struct osp_check osp_check_amd = {

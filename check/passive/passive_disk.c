@@ -56,9 +56,9 @@ static void look_at_disk(struct osp_check_context *context, const char *name, st
 	    strcmp(state, "live") == 0)
 		return;
 	passes = passes_by_itself(state);
-	osp_tell(context, passes ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
-		 passes ? OSP_CURE_ASK : OSP_CURE_REPLACE, name, state, "!= live", NULL,
-		 "the controller of %s (%s) is %s", name, model, state);
+	osp_result_add(context, passes ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+		       passes ? OSP_CURE_ASK : OSP_CURE_REPLACE, name, state, "!= live", NULL,
+		       "the controller of %s (%s) is %s", name, model, state);
 	disks->ill = true;
 }
 
@@ -99,17 +99,18 @@ static void run_local_disks(struct osp_check_context *context)
 	if (expected && (int64_t)disks.local < expected->value)
 		disks.local += given_away_disks(context);
 	if (!disks.all && osp_in_container(context->root)) {
-		osp_tell_skip(context, "no NVMe disk is seen in this container");
+		osp_result_skip(context, "no NVMe disk is seen in this container");
 	} else if (expected && (int64_t)disks.local < expected->value) {
 		snprintf(value, sizeof(value), "%zu", disks.local);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
-			 expected->source, "local NVMe disks; %s has %lld",
-			 *context->node ? context->node : "this node", (long long)expected->value);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
+			       expected->source, "local NVMe disks; %s has %lld",
+			       *context->node ? context->node : "this node",
+			       (long long)expected->value);
 	} else if (!disks.all) {
-		osp_tell_skip(context, "no NVMe disk");
+		osp_result_skip(context, "no NVMe disk");
 	} else if (!disks.ill) {
-		osp_tell_pass(context, "%zu local, %zu in all", disks.local, disks.all);
+		osp_result_pass(context, "%zu local, %zu in all", disks.local, disks.all);
 	}
 }
 
@@ -146,22 +147,24 @@ static void run_huge_pages(struct osp_check_context *context)
 
 	if (!osp_root_read(context->root, text, sizeof(text), "proc/meminfo") ||
 	    !meminfo(text, "HugePages_Total", &total) || !meminfo(text, "HugePages_Free", &idle)) {
-		osp_tell_skip(context, "/proc/meminfo tells no huge pages");
+		osp_result_skip(context, "/proc/meminfo tells no huge pages");
 		return;
 	}
 	snprintf(value, sizeof(value), "%llu pages", total);
 	if (least && total < (unsigned long long)least->value) {
 		snprintf(limit, sizeof(limit), "< %lld", (long long)least->value);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", value, limit, least->source,
-			 "fewer huge pages are set aside than this node should have");
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", value, limit,
+			       least->source,
+			       "fewer huge pages are set aside than this node should have");
 	} else if (total && !idle) {
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "0 free", NULL, NULL,
-			 "all %llu huge pages are in use: libfabric's next program goes without",
-			 total);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "0 free", NULL, NULL,
+			"all %llu huge pages are in use: libfabric's next program goes without",
+			total);
 	} else if (!total && !least) {
-		osp_tell_skip(context, "none are set aside");
+		osp_result_skip(context, "none are set aside");
 	} else {
-		osp_tell_pass(context, "%llu free of %llu", idle, total);
+		osp_result_pass(context, "%llu free of %llu", idle, total);
 	}
 }
 

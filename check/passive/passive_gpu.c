@@ -51,17 +51,17 @@ static const struct osp_limit *expected_gpus(const struct osp_check_context *con
 static void tell_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
 	if (state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES)
-		osp_tell_error(context, "", "NVML does not start: %s", osp_nvml_words(state));
+		osp_result_error(context, "", "NVML does not start: %s", osp_nvml_words(state));
 	else if (osp_nvml_refuses(state) || may_not_open(context, "dev/nvidiactl"))
-		osp_tell_error(
+		osp_result_error(
 			context, "",
 			"NVML refuses this process: %s (permissions of /dev/nvidia*, devices "
 			"of the job's cgroup)",
 			osp_nvml_words(state));
 	else
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "no start", NULL, NULL,
-			 "the driver %s is loaded, but NVML does not start: %s", kernel_driver,
-			 osp_nvml_words(state));
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "no start", NULL,
+			       NULL, "the driver %s is loaded, but NVML does not start: %s",
+			       kernel_driver, osp_nvml_words(state));
 }
 
 /* Reports what NVML's start says about the driver and the library. */
@@ -75,22 +75,24 @@ static void tell_start(struct osp_check_context *context, const char *kernel_dri
 			snprintf(library, sizeof(library), "?");
 		snprintf(differs, sizeof(differs), "!= %s", kernel_driver);
 		if (*library != '?' && strcmp(library, kernel_driver) != 0)
-			osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", library, differs,
-				 NULL,
-				 "the library is of driver %s, the kernel runs %s: a driver was "
-				 "installed without a reboot",
-				 library, kernel_driver);
+			osp_result_add(
+				context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", library, differs,
+				NULL,
+				"the library is of driver %s, the kernel runs %s: a driver was "
+				"installed without a reboot",
+				library, kernel_driver);
 		else
-			osp_tell_pass(context, "%s", kernel_driver);
+			osp_result_pass(context, "%s", kernel_driver);
 		break;
 	case OSP_NVML_VERSION_MISMATCH:
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "mismatch", NULL, NULL,
-			 "the library does not fit the kernel's driver %s: a driver was installed "
-			 "without a reboot",
-			 kernel_driver);
+		osp_result_add(
+			context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "mismatch", NULL, NULL,
+			"the library does not fit the kernel's driver %s: a driver was installed "
+			"without a reboot",
+			kernel_driver);
 		break;
 	case -1:
-		osp_tell_error(context, "", "NVML: %s", osp_nvml_load());
+		osp_result_error(context, "", "NVML: %s", osp_nvml_load());
 		break;
 	default:
 		tell_no_start(context, kernel_driver, state);
@@ -106,10 +108,10 @@ static void tell_hidden(struct osp_check_context *context)
 	if (state == OSP_NVML_OK)
 		state = osp_nvml_driver_version(library, sizeof(library));
 	if (state == OSP_NVML_OK)
-		osp_tell_pass(context, "%s", library);
+		osp_result_pass(context, "%s", library);
 	else
-		osp_tell_error(context, "", "NVML: %s",
-			       state < 0 ? osp_nvml_load() : osp_nvml_words(state));
+		osp_result_error(context, "", "NVML: %s",
+				 state < 0 ? osp_nvml_load() : osp_nvml_words(state));
 }
 
 /* Reports that no module nvidia is loaded. A machine may have a card for a display alone, on
@@ -120,16 +122,18 @@ static void tell_not_loaded(struct osp_check_context *context, const struct osp_
 		gpus->monitors == gpus->count && !context->gpus && !expected_gpus(context);
 
 	if (for_display && *gpus->monitor_driver)
-		osp_tell_skip(context, "NVIDIA cards for a display alone: %s has them",
-			      gpus->monitor_driver);
+		osp_result_skip(context, "NVIDIA cards for a display alone: %s has them",
+				gpus->monitor_driver);
 	else if (for_display)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
-			 "%zu NVIDIA cards with a monitor's class on the PCI bus, and no kernel "
-			 "module nvidia; where they are to compute, the limit gpus says so",
-			 gpus->count);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+			"%zu NVIDIA cards with a monitor's class on the PCI bus, and no kernel "
+			"module nvidia; where they are to compute, the limit gpus says so",
+			gpus->count);
 	else
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
-			 "%zu GPUs on the PCI bus, and no kernel module nvidia", gpus->count);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL,
+			       NULL, "%zu GPUs on the PCI bus, and no kernel module nvidia",
+			       gpus->count);
 }
 
 static void run_driver(struct osp_check_context *context)
@@ -139,7 +143,7 @@ static void run_driver(struct osp_check_context *context)
 
 	osp_pci_gpus(context, &gpus);
 	if (!gpus.count) {
-		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		osp_result_skip(context, "no NVIDIA GPU on the PCI bus");
 		return;
 	}
 	if (!osp_root_read(context->root, driver, sizeof(driver), "sys/module/nvidia/version")) {
@@ -204,18 +208,20 @@ static void tell_absent(struct osp_check_context *context, const struct osp_gpus
 	const char *address = card->address;
 
 	if (card->left_out && !expected_gpus(context))
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, subject, "left out", NULL, NULL,
-			 "at %s: the driver has taken others, and none of this kind; it may be "
-			 "too old for the driver, or not start",
-			 address);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, subject, "left out", NULL, NULL,
+			"at %s: the driver has taken others, and none of this kind; it may be "
+			"too old for the driver, or not start",
+			address);
 	else if (any_refused(gpus) || may_not_open_gpu(context, address))
-		osp_tell_error(context, subject,
-			       "at %s: this process may not open it (devices of the job's cgroup, "
-			       "permissions of /dev/nvidia*)",
-			       address);
+		osp_result_error(
+			context, subject,
+			"at %s: this process may not open it (devices of the job's cgroup, "
+			"permissions of /dev/nvidia*)",
+			address);
 	else
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, subject, "missing", NULL, NULL,
-			 "on the PCI bus at %s, unknown to the driver", address);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, subject, "missing", NULL,
+			       NULL, "on the PCI bus at %s, unknown to the driver", address);
 }
 
 /* Reports each GPU of the bus that is not in NVML's list or does not answer; files alone tell no
@@ -236,15 +242,15 @@ static size_t tell_missing(struct osp_check_context *context, const struct osp_p
 			tell_absent(context, gpus, &pci->gpus[i], subject);
 			ill++;
 		} else if (osp_nvml_refuses(gpu->state)) {
-			osp_tell_error(context, subject, "at %s: %s", pci->gpus[i].address,
-				       osp_nvml_words(gpu->state));
+			osp_result_error(context, subject, "at %s: %s", pci->gpus[i].address,
+					 osp_nvml_words(gpu->state));
 			ill++;
 		} else if (gpu->state != OSP_NVML_OK) {
-			osp_tell(context, OSP_VERDICT_FAIL,
-				 gpu->state == OSP_NVML_RESET_REQUIRED ? OSP_CURE_RESET_GPU
-								       : OSP_CURE_REBOOT,
-				 subject, "no answer", NULL, NULL, "at %s: %s",
-				 pci->gpus[i].address, osp_nvml_words(gpu->state));
+			osp_result_add(context, OSP_VERDICT_FAIL,
+				       gpu->state == OSP_NVML_RESET_REQUIRED ? OSP_CURE_RESET_GPU
+									     : OSP_CURE_REBOOT,
+				       subject, "no answer", NULL, NULL, "at %s: %s",
+				       pci->gpus[i].address, osp_nvml_words(gpu->state));
 			ill++;
 		}
 	}
@@ -259,10 +265,10 @@ static size_t tell_twins(struct osp_check_context *context, const struct osp_gpu
 		for (size_t n = 0; n < i; n++)
 			if (*gpus->gpus[i].uuid &&
 			    strcmp(gpus->gpus[i].uuid, gpus->gpus[n].uuid) == 0) {
-				osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
-					 gpus->gpus[i].subject, "UUID twice", NULL, NULL,
-					 "has the UUID of %s: %s", gpus->gpus[n].subject,
-					 gpus->gpus[i].uuid);
+				osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
+					       gpus->gpus[i].subject, "UUID twice", NULL, NULL,
+					       "has the UUID of %s: %s", gpus->gpus[n].subject,
+					       gpus->gpus[i].uuid);
 				ill++;
 			}
 	return ill;
@@ -282,9 +288,10 @@ static size_t report_other_uuids(struct osp_check_context *context, const struct
 		    !osp_pci_gpu_uuid(context, gpu->address, uuid, sizeof(uuid)) ||
 		    strchr(uuid, '?') || strcasecmp(uuid, gpu->uuid) == 0)
 			continue;
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, gpu->subject, "UUID differs",
-			 NULL, NULL, "at %s NVML tells %s, the kernel's driver %s", gpu->address,
-			 gpu->uuid, uuid);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, gpu->subject,
+			       "UUID differs", NULL, NULL,
+			       "at %s NVML tells %s, the kernel's driver %s", gpu->address,
+			       gpu->uuid, uuid);
 		ill++;
 	}
 	return ill;
@@ -305,15 +312,16 @@ static void run_gpus(struct osp_check_context *context)
 	if (expected && !context->gpus && !pci.hidden && (int64_t)all < expected->value) {
 		snprintf(value, sizeof(value), "%zu", all);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
-			 expected->source, "GPUs on the PCI bus; %s has %lld",
-			 *context->node ? context->node : "this node", (long long)expected->value);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
+			       expected->source, "GPUs on the PCI bus; %s has %lld",
+			       *context->node ? context->node : "this node",
+			       (long long)expected->value);
 		return;
 	}
 	state = pci.count && osp_nvml_ready() == OSP_NVML_OK ? osp_nvml_count(&count) : OSP_NVML_OK;
 	if (state != OSP_NVML_OK) {
-		osp_tell_error(context, "", "NVML does not count the GPUs: %s",
-			       osp_nvml_words(state));
+		osp_result_error(context, "", "NVML does not count the GPUs: %s",
+				 osp_nvml_words(state));
 		return;
 	}
 	if (!osp_gpus_open(context, &gpus))
@@ -322,7 +330,7 @@ static void run_gpus(struct osp_check_context *context)
 		return;
 	if (report_other_uuids(context, &gpus))
 		return;
-	osp_tell_pass(context, "%zu", gpus.count);
+	osp_result_pass(context, "%zu", gpus.count);
 }
 
 const struct osp_check osp_check_gpus = {
@@ -365,19 +373,20 @@ static void run_device_files(struct osp_check_context *context)
 		if (osp_root_exists(context->root, "dev/nvidia%u", minor))
 			continue;
 		snprintf(subject, sizeof(subject), "gpu%zu", i);
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, subject, "no device file", NULL,
-			 NULL, "/dev/nvidia%u is not there; nvidia-modprobe makes it", minor);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, subject, "no device file",
+			       NULL, NULL, "/dev/nvidia%u is not there; nvidia-modprobe makes it",
+			       minor);
 		ill = true;
 	}
 	if (there && !osp_root_exists(context->root, "dev/nvidiactl")) {
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "no device file", NULL, NULL,
-			 "/dev/nvidiactl is not there; nvidia-modprobe makes it");
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "no device file", NULL,
+			       NULL, "/dev/nvidiactl is not there; nvidia-modprobe makes it");
 		ill = true;
 	}
 	if (!there)
-		osp_tell_skip(context, "the driver lists no GPU in /proc");
+		osp_result_skip(context, "the driver lists no GPU in /proc");
 	else if (!ill)
-		osp_tell_pass(context, "%zu", there);
+		osp_result_pass(context, "%zu", there);
 }
 
 const struct osp_check osp_check_device_files = {

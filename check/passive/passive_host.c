@@ -41,16 +41,16 @@ static void judge_least(struct osp_check_context *context, uint64_t found, enum 
 	bool meant;
 
 	if (!expected || found >= (uint64_t)expected->value) {
-		osp_tell_pass(context, "%llu %s", (unsigned long long)found, what);
+		osp_result_pass(context, "%llu %s", (unsigned long long)found, what);
 		return;
 	}
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found, what);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 	meant = (may_be_meant || osp_in_container(context->root)) && !expected->of_site;
-	osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
-		 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit, expected->source,
-		 "%s should have %lld %s", *context->node ? context->node : "this node",
-		 (long long)expected->value, what);
+	osp_result_add(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+		       meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit, expected->source,
+		       "%s should have %lld %s", *context->node ? context->node : "this node",
+		       (long long)expected->value, what);
 }
 
 /* --- cpu -------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static void run_cpu(struct osp_check_context *context)
 	uint64_t cores = 0, offline = 0;
 
 	if (!osp_root_list(context->root, &cpus, "sys/devices/system/cpu")) {
-		osp_tell_error(context, "", "/sys/devices/system/cpu: %s", strerror(errno));
+		osp_result_error(context, "", "/sys/devices/system/cpu: %s", strerror(errno));
 		return;
 	}
 	/* Each core is counted at its first hardware thread; one that is offline has no
@@ -82,7 +82,7 @@ static void run_cpu(struct osp_check_context *context)
 	}
 	osp_names_free(&cpus);
 	if (!cores)
-		osp_tell_skip(context, "the kernel tells no cores");
+		osp_result_skip(context, "the kernel tells no cores");
 	else
 		judge_least(context, cores, OSP_LIMIT_CORES, "cores", !offline);
 }
@@ -123,10 +123,10 @@ static void run_numa(struct osp_check_context *context)
 
 	/* The memory of GPUs can be nodes too: only those with processors count. */
 	if (is_on_command_line(context, "numa=off"))
-		osp_tell_skip(context, "the kernel was started with numa=off");
+		osp_result_skip(context, "the kernel was started with numa=off");
 	else if (!osp_root_read(context->root, list, sizeof(list),
 				"sys/devices/system/node/has_cpu"))
-		osp_tell_skip(context, "no NUMA here");
+		osp_result_skip(context, "no NUMA here");
 	else
 		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes", false);
 }
@@ -152,7 +152,7 @@ static void run_memory(struct osp_check_context *context)
 
 	if (!osp_root_read(context->root, text, sizeof(text), "proc/meminfo") ||
 	    sscanf(text, "MemTotal: %llu kB", &kib) != 1)
-		osp_tell_error(context, "", "/proc/meminfo tells no MemTotal");
+		osp_result_error(context, "", "/proc/meminfo tells no MemTotal");
 	else
 		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB", false);
 }
@@ -195,26 +195,27 @@ static void run_limits(struct osp_check_context *context)
 	if (!osp_root_read(context->root, text, sizeof(text), "proc/self/limits") ||
 	    !soft_limit(text, "Max locked memory", &locked) ||
 	    !soft_limit(text, "Max open files", &open_files)) {
-		osp_tell_error(context, "", "/proc/self/limits cannot be read");
+		osp_result_error(context, "", "/proc/self/limits cannot be read");
 		return;
 	}
 	if (locked != UINT64_MAX) {
 		snprintf(value, sizeof(value), "%llu bytes", (unsigned long long)locked);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "memlock", value, "< unlimited",
-			 "NCCL and RDMA pin memory",
-			 "locked memory is limited; jobs started by slurmd inherit its limits "
-			 "(LimitMEMLOCK=infinity)");
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "memlock", value, "< unlimited",
+			"NCCL and RDMA pin memory",
+			"locked memory is limited; jobs started by slurmd inherit its limits "
+			"(LimitMEMLOCK=infinity)");
 		ill = true;
 	}
 	if (files && open_files < (uint64_t)files->value) {
 		snprintf(value, sizeof(value), "%llu", (unsigned long long)open_files);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)files->value);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "nofile", value, limit,
-			 files->source, "few open files are allowed (LimitNOFILE of slurmd)");
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "nofile", value, limit,
+			       files->source, "few open files are allowed (LimitNOFILE of slurmd)");
 		ill = true;
 	}
 	if (!ill)
-		osp_tell_pass(context, "memlock and nofile");
+		osp_result_pass(context, "memlock and nofile");
 }
 
 const struct osp_check osp_check_limits = {
@@ -239,17 +240,19 @@ static void run_clock(struct osp_check_context *context)
 	int state = adjtimex(&clock);
 
 	if (state < 0) {
-		osp_tell_error(context, "", "adjtimex: %s", strerror(errno));
+		osp_result_error(context, "", "adjtimex: %s", strerror(errno));
 	} else if (state == TIME_ERROR || clock.status & STA_UNSYNC) {
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not synchronised", NULL,
-			 NULL, "no daemon keeps the clock right (chrony, systemd-timesyncd)");
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not synchronised",
+			       NULL, NULL,
+			       "no daemon keeps the clock right (chrony, systemd-timesyncd)");
 	} else if (most && clock.maxerror / 1000 > most->value) {
 		snprintf(value, sizeof(value), "%ld ms", clock.maxerror / 1000);
 		snprintf(limit, sizeof(limit), "> %lld", (long long)most->value);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", value, limit, most->source,
-			 "the clock may be wrong by %ld ms", clock.maxerror / 1000);
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", value, limit,
+			       most->source, "the clock may be wrong by %ld ms",
+			       clock.maxerror / 1000);
 	} else {
-		osp_tell_pass(context, "within %ld ms", clock.maxerror / 1000);
+		osp_result_pass(context, "within %ld ms", clock.maxerror / 1000);
 	}
 }
 
@@ -273,15 +276,16 @@ static void run_uvm_module(struct osp_check_context *context)
 
 	osp_pci_gpus(context, &gpus);
 	if (!gpus.count)
-		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		osp_result_skip(context, "no NVIDIA GPU on the PCI bus");
 	else if (!osp_root_exists(context->root, "sys/module/nvidia"))
-		osp_tell_skip(context, "no driver; the check driver tells it");
+		osp_result_skip(context, "no driver; the check driver tells it");
 	else if (osp_root_exists(context->root, "sys/module/nvidia_uvm"))
-		osp_tell_pass(context, "loaded");
+		osp_result_pass(context, "loaded");
 	else
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
-			 "the kernel module nvidia_uvm, which CUDA needs, is not loaded; the first "
-			 "program may load it");
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+			"the kernel module nvidia_uvm, which CUDA needs, is not loaded; the first "
+			"program may load it");
 }
 
 const struct osp_check osp_check_uvm_module = {

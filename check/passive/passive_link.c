@@ -111,10 +111,10 @@ static bool judge_links(struct osp_check_context *context, const struct osp_gpu 
 		return false;
 	snprintf(value, sizeof(value), "%d up", up < 0 ? 0 : up);
 	snprintf(limit, sizeof(limit), "< %d", need);
-	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
-		 gpu->subject, value, limit,
-		 expected ? expected->source : "the other GPUs of this node", "%s: %s%s", gpu->uuid,
-		 *down ? "down: link " : "links are missing", down);
+	osp_result_add(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+		       gpu->subject, value, limit,
+		       expected ? expected->source : "the other GPUs of this node", "%s: %s%s",
+		       gpu->uuid, *down ? "down: link " : "links are missing", down);
 	return true;
 }
 
@@ -132,10 +132,10 @@ static bool judge_link_speed(struct osp_check_context *context, const struct osp
 		return false;
 	snprintf(value, sizeof(value), "%u MB/s", speed);
 	snprintf(limit, sizeof(limit), "< %u", need);
-	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
-		 gpu->subject, value, limit,
-		 expected ? expected->source : "the other GPUs of this node",
-		 "%s: its NVLinks run at %u MB/s each way", gpu->uuid, speed);
+	osp_result_add(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+		       gpu->subject, value, limit,
+		       expected ? expected->source : "the other GPUs of this node",
+		       "%s: its NVLinks run at %u MB/s each way", gpu->uuid, speed);
 	return true;
 }
 
@@ -184,16 +184,16 @@ static void run_nvlink(struct osp_check_context *context)
 	read_links(&links);
 	nothing = nothing_to_judge(context, &links);
 	if (nothing) {
-		osp_tell_skip(context, "%s", nothing);
+		osp_result_skip(context, "%s", nothing);
 		return;
 	}
 	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
 	for (size_t i = 0; i < links.gpus.count; i++)
 		ill |= judge_nvlink(context, &links, i);
 	if (!ill && links.least_mbps)
-		osp_tell_pass(context, "%d up, %u MB/s each way", links.most, links.least_mbps);
+		osp_result_pass(context, "%d up, %u MB/s each way", links.most, links.least_mbps);
 	else if (!ill)
-		osp_tell_pass(context, "%d up", links.most);
+		osp_result_pass(context, "%d up", links.most);
 }
 
 const struct osp_check osp_check_nvlink = {
@@ -247,9 +247,10 @@ static bool judge_errors_per_s(struct osp_check_context *context, const struct o
 		return false;
 	snprintf(value, sizeof(value), "%llu CRC errors/s", rate);
 	snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
-	osp_tell(context, judged->verdict, OSP_CURE_RESET_GPU, gpu->subject, value, most,
-		 judged->source ? judged->source : limit->source, "%s: %llu %s in %llu ms",
-		 gpu->uuid, (unsigned long long)more, judged->what, (unsigned long long)watched_ms);
+	osp_result_add(context, judged->verdict, OSP_CURE_RESET_GPU, gpu->subject, value, most,
+		       judged->source ? judged->source : limit->source, "%s: %llu %s in %llu ms",
+		       gpu->uuid, (unsigned long long)more, judged->what,
+		       (unsigned long long)watched_ms);
 	return true;
 }
 
@@ -263,9 +264,9 @@ static bool judge_repairs(struct osp_check_context *context, const struct osp_gp
 	if (!osp_counter_growth(context->since, gpu->uuid, counter, now, &more, NULL) || !more)
 		return false;
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)more, what);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0",
-		 "DCGM, health watch of NVLink", "%s: %s on its NVLinks since the last pass",
-		 gpu->uuid, what);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0",
+		       "DCGM, health watch of NVLink", "%s: %s on its NVLinks since the last pass",
+		       gpu->uuid, what);
 	return true;
 }
 
@@ -277,11 +278,11 @@ static bool judge_since(struct osp_check_context *context, const struct osp_gpu 
 	uint64_t more;
 	bool ill;
 
-	osp_tell_figure(context, gpu->subject, "nvlink_crc", (double)now->crc);
-	osp_tell_figure(context, gpu->subject, "nvlink_replay", (double)now->replay);
-	osp_tell_figure(context, gpu->subject, "nvlink_recovery", (double)now->recovery);
-	osp_tell_figure(context, gpu->subject, "nvlink_symbol_errors", (double)now->symbol);
-	osp_tell_figure(context, gpu->subject, "nvlink_effective_errors", (double)now->effective);
+	osp_result_figure(context, gpu->subject, "nvlink_crc", (double)now->crc);
+	osp_result_figure(context, gpu->subject, "nvlink_replay", (double)now->replay);
+	osp_result_figure(context, gpu->subject, "nvlink_recovery", (double)now->recovery);
+	osp_result_figure(context, gpu->subject, "nvlink_symbol_errors", (double)now->symbol);
+	osp_result_figure(context, gpu->subject, "nvlink_effective_errors", (double)now->effective);
 	if (!since)
 		return false;
 	ill = judge_repairs(context, gpu, "nvlink_replay", "replays", now->replay);
@@ -301,9 +302,10 @@ static bool judge_rate(struct osp_check_context *context, const struct osp_gpu *
 	if (rate <= RATE_MOST)
 		return false;
 	snprintf(value, sizeof(value), "error rate %.0e", rate);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 1e-06",
-		 "Azure cyclecloud-healthagent, effective bit error rate",
-		 "%s: bits that arrive wrong on one of its NVLinks after correction", gpu->uuid);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 1e-06",
+		       "Azure cyclecloud-healthagent, effective bit error rate",
+		       "%s: bits that arrive wrong on one of its NVLinks after correction",
+		       gpu->uuid);
 	return true;
 }
 
@@ -356,9 +358,9 @@ static void run_nvlink_errors(struct osp_check_context *context)
 		return;
 	look_at_links(&looks);
 	if (!looks.answered) {
-		osp_tell_skip(context, "%s",
-			      looks.up ? "the counters of the NVLinks here cannot be read"
-				       : "no NVLink is up here");
+		osp_result_skip(context, "%s",
+				looks.up ? "the counters of the NVLinks here cannot be read"
+					 : "no NVLink is up here");
 		return;
 	}
 	begun_ms = osp_now_ms();
@@ -368,10 +370,10 @@ static void run_nvlink_errors(struct osp_check_context *context)
 			ill |= judge_errors(context, &looks.gpus.gpus[i], &looks.before[i],
 					    begun_ms);
 	if (looks.answered < looks.up)
-		osp_tell_error(context, "", "%u of %u NVLinks that are up tell their errors",
-			       looks.answered, looks.up);
+		osp_result_error(context, "", "%u of %u NVLinks that are up tell their errors",
+				 looks.answered, looks.up);
 	else if (!ill)
-		osp_tell_pass(context, "none growing on %u links", looks.answered);
+		osp_result_pass(context, "none growing on %u links", looks.answered);
 }
 
 const struct osp_check osp_check_nvlink_errors = {
@@ -578,18 +580,19 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 	if (fabric.state != OSP_NVML_FABRIC_COMPLETED)
 		tell_not_joined(context, gpu, fabric.state);
 	else if (fabric.status != OSP_NVML_OK)
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, "not joined", NULL,
-			 NULL, "%s: joining the NVLink fabric failed: %s", gpu->uuid,
-			 osp_nvml_words(fabric.status));
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, "not joined",
+			       NULL, NULL, "%s: joining the NVLink fabric failed: %s", gpu->uuid,
+			       osp_nvml_words(fabric.status));
 	else if (ill && misconfigured(&fabric) == NO_PARTITION)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "no partition",
-			 NULL, "NVML's fabric health",
-			 "%s: is in no partition of the NVLink fabric", gpu->uuid);
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject,
+			       "no partition", NULL, "NVML's fabric health",
+			       "%s: is in no partition of the NVLink fabric", gpu->uuid);
 	else if (ill && passes)
 		tell_mending(context, gpu, ill);
 	else if (ill)
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, ill, NULL,
-			 "NVML's fabric health", "%s: the NVLink fabric tells: %s", gpu->uuid, ill);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, ill, NULL,
+			       "NVML's fabric health", "%s: the NVLink fabric tells: %s", gpu->uuid,
+			       ill);
 	else
 		return false;
 	return true;
@@ -598,7 +601,7 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 static void run_fabric(struct osp_check_context *context)
 {
 	if (osp_gpus_each(context, judge_fabric, NULL, "no GPU here belongs to an NVLink fabric"))
-		osp_tell_pass(context, "joined");
+		osp_result_pass(context, "joined");
 }
 
 static void tell_nobody(struct osp_check_context *context, const struct osp_result *result)

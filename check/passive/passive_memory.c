@@ -19,8 +19,8 @@ static bool over(struct osp_check_context *context, const struct osp_gpu *gpu, u
 		return false;
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)count, what);
 	snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
-	osp_tell(context, verdict, cure, gpu->subject, value, most, limit->source,
-		 "%s: %s errors %llu", gpu->uuid, what, (unsigned long long)count);
+	osp_result_add(context, verdict, cure, gpu->subject, value, most, limit->source,
+		       "%s: %s errors %llu", gpu->uuid, what, (unsigned long long)count);
 	return true;
 }
 
@@ -50,12 +50,13 @@ static bool judge_sram(struct osp_check_context *context, const struct osp_gpu *
 	struct osp_nvml_sram sram = {.version = OSP_NVML_SRAM_VERSION};
 	bool known = osp_nvml_sram(gpu->device, &sram) == OSP_NVML_OK;
 
-	osp_tell_figure(context, gpu->subject, "sram_uncorrected", (double)count);
+	osp_result_figure(context, gpu->subject, "sram_uncorrected", (double)count);
 	if (known && sram.exceeded) {
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "SRAM exceeded",
-			 NULL, "nvmlDeviceGetSramEccErrorStatus, the limit of the field diagnostic",
-			 "%s: %llu uncorrectable errors in SRAM, more than NVIDIA lets a GPU have",
-			 gpu->uuid, count);
+		osp_result_add(
+			context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "SRAM exceeded",
+			NULL, "nvmlDeviceGetSramEccErrorStatus, the limit of the field diagnostic",
+			"%s: %llu uncorrectable errors in SRAM, more than NVIDIA lets a GPU have",
+			gpu->uuid, count);
 		return true;
 	}
 	return over(context, gpu, count, "SRAM uncorrectable", OSP_LIMIT_SRAM_UNCORRECTED,
@@ -73,13 +74,13 @@ static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *g
 	if (!osp_gpu_value(context, gpu, osp_gpu_counter_read(gpu, OSP_GPU_ECC_UNCORRECTED, &count),
 			   "ECC errors", lacking))
 		return false;
-	osp_tell_figure(context, gpu->subject, "ecc_uncorrected", (double)count);
+	osp_result_figure(context, gpu->subject, "ecc_uncorrected", (double)count);
 	if (count)
 		ill = over(context, gpu, count, "uncorrectable", OSP_LIMIT_ECC_UNCORRECTED,
 			   is_contained(gpu) ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
 			   OSP_CURE_RESET_GPU);
 	if (osp_gpu_counter_read(gpu, OSP_GPU_ECC_CORRECTED, &count) == OSP_NVML_OK) {
-		osp_tell_figure(context, gpu->subject, "ecc_corrected", (double)count);
+		osp_result_figure(context, gpu->subject, "ecc_corrected", (double)count);
 		ill |= over(context, gpu, count, "correctable", OSP_LIMIT_ECC_CORRECTED,
 			    OSP_VERDICT_WARN, OSP_CURE_REPLACE);
 	}
@@ -98,7 +99,7 @@ static void over_gpus(struct osp_check_context *context, osp_gpu_judge *judge, c
 		return;
 	well = osp_gpus_judge(context, &gpus, judge, NULL, nothing);
 	if (well)
-		osp_tell_pass(context, "%zu of %zu GPUs", well, gpus.count);
+		osp_result_pass(context, "%zu of %zu GPUs", well, gpus.count);
 }
 
 static void run_ecc(struct osp_check_context *context)
@@ -132,18 +133,19 @@ static bool judge_remap(struct osp_check_context *context, const struct osp_gpu 
 	(void)data;
 	if (!osp_gpu_value(context, gpu, osp_gpu_rows_read(gpu, &rows), "remapped rows", lacking))
 		return false;
-	osp_tell_figure(context, gpu->subject, "rows_remapped",
-			(double)rows.corrected + rows.uncorrected);
+	osp_result_figure(context, gpu->subject, "rows_remapped",
+			  (double)rows.corrected + rows.uncorrected);
 	if (rows.failed)
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "failed", NULL,
-			 "NVIDIA GPU memory error management", "%s: a row could not be remapped",
-			 gpu->uuid);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "failed",
+			       NULL, "NVIDIA GPU memory error management",
+			       "%s: a row could not be remapped", gpu->uuid);
 	else if (rows.pending)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_RESET_GPU, gpu->subject, "pending",
-			 NULL, "NVIDIA GPU memory error management",
-			 "%s: a row is remapped at the next reset; its page is out of use until "
-			 "then",
-			 gpu->uuid);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_RESET_GPU, gpu->subject, "pending",
+			NULL, "NVIDIA GPU memory error management",
+			"%s: a row is remapped at the next reset; its page is out of use until "
+			"then",
+			gpu->uuid);
 	else
 		return over(context, gpu, rows.uncorrected, "rows", OSP_LIMIT_ROW_REMAPS,
 			    OSP_VERDICT_FAIL, OSP_CURE_REPLACE);
@@ -181,11 +183,11 @@ static bool judge_pages(struct osp_check_context *context, const struct osp_gpu 
 	(void)data;
 	if (!osp_gpu_value(context, gpu, state, "retired pages", lacking))
 		return false;
-	osp_tell_figure(context, gpu->subject, "pages_retired", (double)retired);
+	osp_result_figure(context, gpu->subject, "pages_retired", (double)retired);
 	if (osp_nvml_retirement_pending(gpu->device, &pending) == OSP_NVML_OK && pending) {
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, gpu->subject, "pending",
-			 NULL, "NVIDIA dynamic page retirement",
-			 "%s: a bad page is in use until the GPU is reset", gpu->uuid);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, gpu->subject,
+			       "pending", NULL, "NVIDIA dynamic page retirement",
+			       "%s: a bad page is in use until the GPU is reset", gpu->uuid);
 		return true;
 	}
 	return over(context, gpu, retired, "pages", OSP_LIMIT_RETIRED_PAGES, OSP_VERDICT_FAIL,

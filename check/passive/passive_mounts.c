@@ -109,13 +109,13 @@ static bool judge_room(struct osp_check_context *context, const char *folder, in
 	const struct osp_limit *least = osp_check_limit(context, OSP_LIMIT_FREE_PERCENT, NULL);
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 
-	osp_tell_figure(context, folder, "free_percent", percent);
+	osp_result_figure(context, folder, "free_percent", percent);
 	if (!least || percent >= least->value)
 		return false;
 	snprintf(value, sizeof(value), "%d %% free", percent);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)least->value);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, folder, value, limit, least->source,
-		 "%s is nearly full, of blocks or of files", folder);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, folder, value, limit, least->source,
+		       "%s is nearly full, of blocks or of files", folder);
 	return true;
 }
 
@@ -133,8 +133,9 @@ static void tell_unanswered(struct osp_check_context *context, const struct moun
 	if (signs.waited_ms >= limit_ms / 2)
 		osp_hang_words(OSP_HANG_STARVED, &signs, &value, why, sizeof(why));
 	snprintf(most, sizeof(most), "within %u ms", limit_ms);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, value, most, limit->source,
-		 "%s does not answer%s%s", mount->folder, *why ? ", " : "", why);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, value, most,
+		       limit->source, "%s does not answer%s%s", mount->folder, *why ? ", " : "",
+		       why);
 }
 
 static bool collect(struct osp_check_context *context, struct mount *mount, uint64_t until_ms,
@@ -143,21 +144,21 @@ static bool collect(struct osp_check_context *context, struct mount *mount, uint
 	int state = 0, outcome;
 
 	if (!mount->started) {
-		osp_tell_error(context, mount->folder, "no child process");
+		osp_result_error(context, mount->folder, "no child process");
 		return true;
 	}
 	outcome = osp_guard_collect(&mount->guard, until_ms, &state);
 	if (outcome == 1 && state >= FREE)
 		return judge_room(context, mount->folder, state - FREE);
 	if (outcome < 0) {
-		osp_tell_error(context, mount->folder, "the process that asked it crashed");
+		osp_result_error(context, mount->folder, "the process that asked it crashed");
 		return true;
 	}
 	if (outcome == 0)
 		tell_unanswered(context, mount, limit);
 	else
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, "error", NULL,
-			 NULL, "%s: %s", mount->folder, strerror(state));
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, "error",
+			       NULL, NULL, "%s: %s", mount->folder, strerror(state));
 	return true;
 }
 
@@ -171,9 +172,9 @@ static bool tell_unmounted(struct osp_check_context *context, const struct mount
 	for (size_t i = 0; i < due.count; i++) {
 		if (has_mount(mounts, due.mounts[i].folder))
 			continue;
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, due.mounts[i].folder,
-			 "not mounted", NULL, "/etc/fstab", "%s is in /etc/fstab and not mounted",
-			 due.mounts[i].folder);
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, due.mounts[i].folder,
+			       "not mounted", NULL, "/etc/fstab",
+			       "%s is in /etc/fstab and not mounted", due.mounts[i].folder);
 		ill = true;
 	}
 	return ill;
@@ -189,7 +190,7 @@ static void run_mounts(struct osp_check_context *context)
 	bool ill;
 
 	if (!read_mounts(context, "proc/self/mounts", false, &mounts)) {
-		osp_tell_error(context, "", "/proc/self/mounts: %s", strerror(errno));
+		osp_result_error(context, "", "/proc/self/mounts: %s", strerror(errno));
 		return;
 	}
 	limit = limit ? limit : &fallback;
@@ -201,9 +202,9 @@ static void run_mounts(struct osp_check_context *context)
 	for (size_t i = 0; i < mounts.count; i++)
 		ill |= collect(context, &mounts.mounts[i], until_ms, limit);
 	if (!mounts.count && !ill)
-		osp_tell_skip(context, "no shared file system");
+		osp_result_skip(context, "no shared file system");
 	else if (!ill)
-		osp_tell_pass(context, "%zu answer", mounts.count);
+		osp_result_pass(context, "%zu answer", mounts.count);
 }
 
 const struct osp_check osp_check_mounts = {
@@ -280,7 +281,7 @@ static void run_space(struct osp_check_context *context)
 			ill |= look_at_room(context, disks.mounts[i].folder, disks.mounts[i].path,
 					    &lowest);
 	if (!ill)
-		osp_tell_pass(context, "%d %% free at least", lowest);
+		osp_result_pass(context, "%d %% free at least", lowest);
 }
 
 const struct osp_check osp_check_space = {

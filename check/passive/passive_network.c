@@ -41,18 +41,19 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 	if (!osp_root_link_name(context->root, driver, sizeof(driver),
 				"sys/bus/pci/devices/%s/driver", address) ||
 	    strcmp(driver, "efa") != 0) {
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no driver", NULL,
-			 NULL, "the EFA device at %s has no driver", address);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no driver",
+			       NULL, NULL, "the EFA device at %s has no driver", address);
 		return;
 	}
 	if (osp_root_list(context->root, &rdma, "sys/bus/pci/devices/%s/infiniband", address) &&
 	    rdma.count)
 		count->working++;
 	else if (osp_in_container(context->root))
-		osp_tell_error(context, address, "no RDMA device is seen in this container");
+		osp_result_error(context, address, "no RDMA device is seen in this container");
 	else
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no RDMA device",
-			 NULL, NULL, "the EFA device at %s has no RDMA device", address);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address,
+			       "no RDMA device", NULL, NULL,
+			       "the EFA device at %s has no RDMA device", address);
 	osp_names_free(&rdma);
 }
 
@@ -78,14 +79,14 @@ static void judge_efa_count(struct osp_check_context *context, const struct efa_
 		snprintf(value, sizeof(value), "%zu", count->on_bus);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 		meant = !expected->of_site && may_be_meant(count->on_bus, expected->value);
-		osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
-			 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit,
-			 expected->source, "EFA devices on the PCI bus; %s can have %lld",
-			 context->node, (long long)expected->value);
+		osp_result_add(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+			       meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit,
+			       expected->source, "EFA devices on the PCI bus; %s can have %lld",
+			       context->node, (long long)expected->value);
 	} else if (!count->on_bus) {
-		osp_tell_skip(context, "no EFA device on the PCI bus");
+		osp_result_skip(context, "no EFA device on the PCI bus");
 	} else if (count->working == count->on_bus) {
-		osp_tell_pass(context, "%zu", count->working);
+		osp_result_pass(context, "%zu", count->working);
 	}
 }
 
@@ -95,7 +96,7 @@ static void run_efa(struct osp_check_context *context)
 	struct osp_names devices;
 
 	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices")) {
-		osp_tell_skip(context, "no PCI bus");
+		osp_result_skip(context, "no PCI bus");
 		return;
 	}
 	for (size_t i = 0; i < devices.count; i++)
@@ -193,8 +194,8 @@ static bool judge_port(struct osp_check_context *context, const struct port *por
 	if (strcmp(port->state, "ACTIVE") == 0 || strcmp(port->physical, "Disabled") == 0 ||
 	    strcmp(port->physical, "Sleep") == 0)
 		return false;
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, port->name, port->state, NULL, NULL,
-		 "port %s is %s, physically %s", port->name, port->state, port->physical);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, port->name, port->state, NULL, NULL,
+		       "port %s is %s, physically %s", port->name, port->state, port->physical);
 	return true;
 }
 
@@ -215,9 +216,10 @@ static bool judge_rate(struct osp_check_context *context, const struct port *por
 		return false;
 	snprintf(value, sizeof(value), "%u Gb/s", port->rate_gbps);
 	snprintf(limit, sizeof(limit), "< %u", need);
-	osp_tell(context, expected ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, port->name,
-		 value, limit, expected ? expected->source : "the other ports of this node",
-		 "port %s runs at %u Gb/s", port->name, port->rate_gbps);
+	osp_result_add(context, expected ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK,
+		       port->name, value, limit,
+		       expected ? expected->source : "the other ports of this node",
+		       "port %s runs at %u Gb/s", port->name, port->rate_gbps);
 	return true;
 }
 
@@ -231,7 +233,7 @@ static bool judge_flaps(struct osp_check_context *context, const struct port *po
 
 	if (!port->counts)
 		return false;
-	osp_tell_figure(context, port->name, "link_downed", (double)port->downs);
+	osp_result_figure(context, port->name, "link_downed", (double)port->downs);
 	if (!context->since || !osp_counter_growth(context->since, port->name, "link_downed",
 						   port->downs, &since_pass, &since_day))
 		return false;
@@ -241,10 +243,11 @@ static bool judge_flaps(struct osp_check_context *context, const struct port *po
 	snprintf(value, sizeof(value), "%llu flaps",
 		 (unsigned long long)(many ? since_day : since_pass));
 	snprintf(limit, sizeof(limit), ">= %lld", many ? (long long)most->value : 1);
-	osp_tell(context, many ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, port->name,
-		 value, limit, many ? most->source : "onespine: a link that goes down ends jobs",
-		 "the link of port %s went down %s", port->name,
-		 many ? "within a day" : "since the last pass");
+	osp_result_add(context, many ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK,
+		       port->name, value, limit,
+		       many ? most->source : "onespine: a link that goes down ends jobs",
+		       "the link of port %s went down %s", port->name,
+		       many ? "within a day" : "since the last pass");
 	return true;
 }
 
@@ -260,8 +263,9 @@ static void judge_ports(struct osp_check_context *context, const struct ports *p
 	if (expected && (int64_t)active < expected->value) {
 		snprintf(value, sizeof(value), "%zu active", active);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", value, limit,
-			 expected->source, "%zu of %zu ports are active", active, ports->count);
+		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", value, limit,
+			       expected->source, "%zu of %zu ports are active", active,
+			       ports->count);
 		ill = true;
 	}
 	for (size_t i = 0; i < ports->count; i++) {
@@ -270,9 +274,9 @@ static void judge_ports(struct osp_check_context *context, const struct ports *p
 		ill |= judge_flaps(context, &ports->ports[i]);
 	}
 	if (!ports->count && !ill)
-		osp_tell_skip(context, "no InfiniBand or RoCE port");
+		osp_result_skip(context, "no InfiniBand or RoCE port");
 	else if (!ill)
-		osp_tell_pass(context, "%zu of %zu active", active, ports->count);
+		osp_result_pass(context, "%zu of %zu active", active, ports->count);
 }
 
 static void run_infiniband(struct osp_check_context *context)
@@ -340,16 +344,17 @@ static void run_rdma_module(struct osp_check_context *context)
 		needed = is_for_rdma(context, devices.names[i]);
 	osp_names_free(&devices);
 	if (!any) {
-		osp_tell_skip(context, "no RDMA device");
+		osp_result_skip(context, "no RDMA device");
 		return;
 	}
 	if (osp_root_list(context->root, &verbs, "sys/class/infiniband_verbs") && verbs.count)
-		osp_tell_pass(context, "loaded");
+		osp_result_pass(context, "loaded");
 	else
-		osp_tell(context, needed ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, "",
-			 "not loaded", NULL, NULL,
-			 "RDMA devices are there, but programs cannot use them: the kernel module "
-			 "ib_uverbs is not loaded");
+		osp_result_add(
+			context, needed ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, "",
+			"not loaded", NULL, NULL,
+			"RDMA devices are there, but programs cannot use them: the kernel module "
+			"ib_uverbs is not loaded");
 	osp_names_free(&verbs);
 }
 

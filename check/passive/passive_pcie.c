@@ -75,9 +75,10 @@ static bool judge_part(struct osp_check_context *context, const struct osp_gpu *
 		return false;
 	snprintf(value, sizeof(value), "%s %u", what, found);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)need->value);
-	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_REBOOT,
-		 gpu->subject, value, limit, need->source, "%s: PCIe link of %s %u, %lld expected",
-		 gpu->uuid, what, found, (long long)need->value);
+	osp_result_add(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_REBOOT,
+		       gpu->subject, value, limit, need->source,
+		       "%s: PCIe link of %s %u, %lld expected", gpu->uuid, what, found,
+		       (long long)need->value);
 	return true;
 }
 
@@ -140,8 +141,8 @@ static void run_pcie(struct osp_check_context *context)
 	osp_node_type_read(context, &pcies.type);
 	if (osp_gpus_judge(context, &pcies.gpus, judge_pcie, &pcies,
 			   "no GPU here tells its PCIe link"))
-		osp_tell_pass(context, "generation %u, width %u", pcies.best.generation,
-			      pcies.best.width);
+		osp_result_pass(context, "generation %u, width %u", pcies.best.generation,
+				pcies.best.width);
 }
 
 const struct osp_check osp_check_pcie = {

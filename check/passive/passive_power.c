@@ -19,14 +19,14 @@ static bool judge_power_limit(struct osp_check_context *context, const struct os
 	if (osp_nvml_power_limit(gpu->device, &now_mw) != OSP_NVML_OK ||
 	    osp_nvml_power_limit_default(gpu->device, &usual_mw) != OSP_NVML_OK)
 		return false;
-	osp_tell_figure(context, gpu->subject, "power_limit_w", now_mw / 1000.0);
+	osp_result_figure(context, gpu->subject, "power_limit_w", now_mw / 1000.0);
 	if (now_mw >= usual_mw)
 		return false;
 	snprintf(value, sizeof(value), "limit %u W", now_mw / 1000);
 	snprintf(limit, sizeof(limit), "< %u", usual_mw / 1000);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, limit,
-		 "the GPU's own default limit", "%s: its power is capped below what it is made for",
-		 gpu->uuid);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, limit,
+		       "the GPU's own default limit",
+		       "%s: its power is capped below what it is made for", gpu->uuid);
 	return true;
 }
 
@@ -38,10 +38,10 @@ static bool judge_power(struct osp_check_context *context, const struct osp_gpu 
 	if (!osp_gpu_value(context, gpu, osp_nvml_power(gpu->device, &mw), "power", lacking))
 		return false;
 	if (mw > POWER_MOST_MW) {
-		osp_tell_error(context, gpu->subject, "%u W cannot be", mw / 1000);
+		osp_result_error(context, gpu->subject, "%u W cannot be", mw / 1000);
 		return true;
 	}
-	osp_tell_figure(context, gpu->subject, "power_w", mw / 1000.0);
+	osp_result_figure(context, gpu->subject, "power_w", mw / 1000.0);
 	*most_mw = mw > *most_mw ? mw : *most_mw;
 	return judge_power_limit(context, gpu);
 }
@@ -51,7 +51,7 @@ static void run_power(struct osp_check_context *context)
 	unsigned int most_mw = 0;
 
 	if (osp_gpus_each(context, judge_power, &most_mw, "no GPU here tells its power"))
-		osp_tell_pass(context, "%u W at most", most_mw / 1000);
+		osp_result_pass(context, "%u W at most", most_mw / 1000);
 }
 
 const struct osp_check osp_check_power = {
@@ -82,8 +82,8 @@ static bool tell_slow(struct osp_check_context *context, const struct osp_gpu *g
 
 	snprintf(value, sizeof(value), "%s %u MHz", what, mhz);
 	snprintf(limit, sizeof(limit), "< %u", need);
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, limit, source,
-		 "%s: its %s clock is held at %u MHz", gpu->uuid, what, mhz);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, limit, source,
+		       "%s: its %s clock is held at %u MHz", gpu->uuid, what, mhz);
 	return true;
 }
 
@@ -153,8 +153,8 @@ static void run_clocks(struct osp_check_context *context)
 	read_clocks(&clocks);
 	if (osp_gpus_judge(context, &clocks.gpus, judge_clocks, &clocks,
 			   "no GPU here tells its clocks"))
-		osp_tell_pass(context, "SM %u, memory %u MHz at most", clocks.best[0],
-			      clocks.best[1]);
+		osp_result_pass(context, "SM %u, memory %u MHz at most", clocks.best[0],
+				clocks.best[1]);
 }
 
 const struct osp_check osp_check_clocks = {
@@ -186,15 +186,15 @@ static bool judge_leftovers(struct osp_check_context *context, const struct osp_
 	if (!osp_gpu_value(context, gpu, state, "programs", lacking) || !count)
 		return false;
 	snprintf(value, sizeof(value), "%u program%s", count, count == 1 ? "" : "s");
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0", NULL,
-		 "%s: programs run on it: a job's, or left behind by one", gpu->uuid);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0", NULL,
+		       "%s: programs run on it: a job's, or left behind by one", gpu->uuid);
 	return true;
 }
 
 static void run_leftovers(struct osp_check_context *context)
 {
 	if (osp_gpus_each(context, judge_leftovers, NULL, "no GPU here tells who runs on it"))
-		osp_tell_pass(context, "none");
+		osp_result_pass(context, "none");
 }
 
 const struct osp_check osp_check_leftovers = {

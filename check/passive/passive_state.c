@@ -43,20 +43,20 @@ static bool judge_recovery(struct osp_check_context *context, const struct osp_g
 	if (action == 0)
 		return false;
 	if (action >= RECOVERY_COUNT)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "unknown", NULL,
-			 NULL, "%s: the driver asks for an unknown recovery, %u", gpu->uuid,
-			 action);
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "unknown",
+			       NULL, NULL, "%s: the driver asks for an unknown recovery, %u",
+			       gpu->uuid, action);
 	else
-		osp_tell(context, recoveries[action].verdict, recoveries[action].cure, gpu->subject,
-			 recoveries[action].words, NULL, "NVML field 230",
-			 "%s: the driver asks for: %s", gpu->uuid, recoveries[action].words);
+		osp_result_add(context, recoveries[action].verdict, recoveries[action].cure,
+			       gpu->subject, recoveries[action].words, NULL, "NVML field 230",
+			       "%s: the driver asks for: %s", gpu->uuid, recoveries[action].words);
 	return true;
 }
 
 static void run_recovery(struct osp_check_context *context)
 {
 	if (osp_gpus_each(context, judge_recovery, NULL, "this driver tells no recovery action"))
-		osp_tell_pass(context, "none needed");
+		osp_result_pass(context, "none needed");
 }
 
 const struct osp_check osp_check_recovery = {
@@ -154,11 +154,11 @@ static bool judge_throttle(struct osp_check_context *context, const struct osp_g
 	if (!osp_gpu_value(context, gpu, samples->states[i], "clock reasons", lacking) ||
 	    !(reasons & ILL_REASONS))
 		return false;
-	osp_tell(context, hard ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
-		 hard ? OSP_CURE_REPLACE : OSP_CURE_ASK, gpu->subject, reason_words(reasons), NULL,
-		 "Azure cyclecloud-healthagent, mask 0xE8",
-		 "%s: clocks are held down, in %u of %u samples", gpu->uuid, samples->count,
-		 samples->count);
+	osp_result_add(context, hard ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
+		       hard ? OSP_CURE_REPLACE : OSP_CURE_ASK, gpu->subject, reason_words(reasons),
+		       NULL, "Azure cyclecloud-healthagent, mask 0xE8",
+		       "%s: clocks are held down, in %u of %u samples", gpu->uuid, samples->count,
+		       samples->count);
 	return true;
 }
 
@@ -171,7 +171,7 @@ static void run_throttle(struct osp_check_context *context)
 	sample_reasons(&samples);
 	if (osp_gpus_judge(context, &samples.gpus, judge_throttle, &samples,
 			   "no GPU here tells why its clocks are held down"))
-		osp_tell_pass(context, "none");
+		osp_result_pass(context, "none");
 }
 
 const struct osp_check osp_check_throttle = {
@@ -212,8 +212,8 @@ static bool judge_heat(struct osp_check_context *context, const struct osp_gpu *
 		source = limit->source;
 	}
 	if (source)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, most, source,
-			 "%s: hot", gpu->uuid);
+		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, most,
+			       source, "%s: hot", gpu->uuid);
 	return source;
 }
 
@@ -226,10 +226,10 @@ static bool judge_temperature(struct osp_check_context *context, const struct os
 	if (!osp_gpu_value(context, gpu, state, "temperature", lacking))
 		return false;
 	if (celsius > CELSIUS_MOST) {
-		osp_tell_error(context, gpu->subject, "%u C cannot be", celsius);
+		osp_result_error(context, gpu->subject, "%u C cannot be", celsius);
 		return true;
 	}
-	osp_tell_figure(context, gpu->subject, "temperature_c", celsius);
+	osp_result_figure(context, gpu->subject, "temperature_c", celsius);
 	*hottest = celsius > *hottest ? celsius : *hottest;
 	return judge_heat(context, gpu, celsius);
 }
@@ -240,7 +240,7 @@ static void run_temperature(struct osp_check_context *context)
 
 	if (osp_gpus_each(context, judge_temperature, &hottest,
 			  "no GPU here tells its temperature"))
-		osp_tell_pass(context, "%u C at most", hottest);
+		osp_result_pass(context, "%u C at most", hottest);
 }
 
 const struct osp_check osp_check_temperature = {
@@ -267,9 +267,9 @@ static bool judge_persistence(struct osp_check_context *context, const struct os
 			   "persistence mode", lacking) ||
 	    mode)
 		return false;
-	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "off", NULL, NULL,
-		 "%s: without persistence each job starts the driver anew, seconds a GPU",
-		 gpu->uuid);
+	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "off", NULL, NULL,
+		       "%s: without persistence each job starts the driver anew, seconds a GPU",
+		       gpu->uuid);
 	return true;
 }
 
@@ -277,7 +277,7 @@ static void run_persistence(struct osp_check_context *context)
 {
 	if (osp_gpus_each(context, judge_persistence, NULL,
 			  "no GPU here tells its persistence mode"))
-		osp_tell_pass(context, "on");
+		osp_result_pass(context, "on");
 }
 
 const struct osp_check osp_check_persistence = {

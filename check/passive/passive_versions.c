@@ -16,8 +16,9 @@ static void take_bad(void *context, const struct osp_bad_versions *bad)
 {
 	struct taken *taken = context;
 
-	osp_tell(taken->context, OSP_VERDICT_WARN, OSP_CURE_ASK, bad->rule, bad->versions, NULL,
-		 bad->source, "%s; %s", bad->reason, bad->cure ? bad->cure : "see the source");
+	osp_result_add(taken->context, OSP_VERDICT_WARN, OSP_CURE_ASK, bad->rule, bad->versions,
+		       NULL, bad->source, "%s; %s", bad->reason,
+		       bad->cure ? bad->cure : "see the source");
 	taken->count++;
 }
 
@@ -28,14 +29,14 @@ static void run_versions(struct osp_check_context *context)
 	struct osp_error error = {.text = ""};
 
 	if (!context->data || access(context->data, X_OK) < 0)
-		osp_tell_skip(context, "the rules are not installed here");
+		osp_result_skip(context, "the rules are not installed here");
 	else if (osp_version_rules(context->root, context->data, context->site, take_bad, &taken,
 				   found, &error))
-		osp_tell_error(context, "", "%s", osp_error_format(&error, words, sizeof(words)));
+		osp_result_error(context, "", "%s", osp_error_format(&error, words, sizeof(words)));
 	else if (!taken.count && *found)
-		osp_tell_pass(context, "%s", found);
+		osp_result_pass(context, "%s", found);
 	else if (!taken.count)
-		osp_tell_skip(context, "no file here names a version");
+		osp_result_skip(context, "no file here names a version");
 }
 
 const struct osp_check osp_check_versions = {

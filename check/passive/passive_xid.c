@@ -135,11 +135,12 @@ static void tell_switch(struct osp_check_context *context, const struct sick *si
 
 	snprintf(subject, sizeof(subject), "nvswitch %s", sick->address);
 	snprintf(value, sizeof(value), "SXid %u fatal", sick->number);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, subject, value, NULL,
-		 "NVIDIA's driver, which calls it fatal",
-		 "SXid %u of the NVSwitch at %s, %u time%s %s: GPUs and switches must be set up "
-		 "anew",
-		 sick->number, sick->address, sick->times, sick->times == 1 ? "" : "s", since);
+	osp_result_add(
+		context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, subject, value, NULL,
+		"NVIDIA's driver, which calls it fatal",
+		"SXid %u of the NVSwitch at %s, %u time%s %s: GPUs and switches must be set up "
+		"anew",
+		sick->number, sick->address, sick->times, sick->times == 1 ? "" : "s", since);
 }
 
 static void tell_gpu(struct osp_check_context *context, const char *subject,
@@ -156,11 +157,11 @@ static void tell_gpu(struct osp_check_context *context, const char *subject,
 	snprintf(value, sizeof(value), "%u", sick->number);
 	if (sick->gpu_instance >= 0)
 		snprintf(instance, sizeof(instance), " in GPU instance %d", sick->gpu_instance);
-	osp_tell(context, sure ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, cure, subject, value, NULL,
-		 "NVIDIA's XID catalogue, immediate action", "XID %u%s%s%s, %u time%s %s%s",
-		 sick->number, *words ? ": " : "", words, instance, sick->times,
-		 sick->times == 1 ? "" : "s", since,
-		 sick->action == OSP_XID_EITHER ? "; a program can bring it about too" : "");
+	osp_result_add(context, sure ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, cure, subject, value,
+		       NULL, "NVIDIA's XID catalogue, immediate action",
+		       "XID %u%s%s%s, %u time%s %s%s", sick->number, *words ? ": " : "", words,
+		       instance, sick->times, sick->times == 1 ? "" : "s", since,
+		       sick->action == OSP_XID_EITHER ? "; a program can bring it about too" : "");
 }
 
 static void tell_sick(struct osp_check_context *context, const struct osp_pci_gpus *gpus,
@@ -190,30 +191,31 @@ static void run_xid(struct osp_check_context *context)
 
 	osp_pci_gpus(context, &gpus);
 	if (!gpus.count) {
-		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		osp_result_skip(context, "no NVIDIA GPU on the PCI bus");
 		return;
 	}
 	if (context->since && context->since->state.log_known)
 		log.seen = context->since->state.log_next;
 	state = osp_kmsg_xids(context->root, take_xid, &log, &span);
 	if (state) {
-		osp_tell_error(context, "", "/dev/kmsg cannot be read: %s%s", strerror(state),
-			       state == EPERM || state == EACCES ? "; run as root" : "");
+		osp_result_error(context, "", "/dev/kmsg cannot be read: %s%s", strerror(state),
+				 state == EPERM || state == EACCES ? "; run as root" : "");
 		return;
 	}
 	since = since_words(context, &span, &lost);
 	for (size_t i = 0; i < log.count; i++)
 		tell_sick(context, &gpus, &log.gpus[i], since, &told);
 	if (lost)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_NONE, "", "records lost", NULL, NULL,
-			 "the kernel's ring lost records %s: what they said of GPUs is not known",
-			 since);
+		osp_result_add(
+			context, OSP_VERDICT_WARN, OSP_CURE_NONE, "", "records lost", NULL, NULL,
+			"the kernel's ring lost records %s: what they said of GPUs is not known",
+			since);
 	if (told || lost)
 		return;
 	if (log.harmless)
-		osp_tell_pass(context, "none but %u harmless %s", log.harmless, since);
+		osp_result_pass(context, "none but %u harmless %s", log.harmless, since);
 	else
-		osp_tell_pass(context, "none %s", since);
+		osp_result_pass(context, "none %s", since);
 }
 
 const struct osp_check osp_check_xid = {

@@ -106,8 +106,8 @@ static void tell_found(struct osp_check_context *context, enum osp_verdict verdi
 		snprintf(value, sizeof(value), "says %.58s", said->line);
 	else
 		snprintf(value, sizeof(value), "exit %d", said->code);
-	osp_tell(context, verdict, OSP_CURE_ASK, "", value, NULL, NULL, "%s",
-		 *said->line ? said->line : "it says nothing");
+	osp_result_add(context, verdict, OSP_CURE_ASK, "", value, NULL, NULL, "%s",
+		       *said->line ? said->line : "it says nothing");
 }
 
 static void tell_exit(struct osp_check_context *context, const struct osp_site_said *said)
@@ -116,7 +116,7 @@ static void tell_exit(struct osp_check_context *context, const struct osp_site_s
 
 	switch (said->code) {
 	case EXIT_SUCCESS:
-		osp_tell_pass(context, "%s", *said->line ? said->line : "exit 0");
+		osp_result_pass(context, "%s", *said->line ? said->line : "exit 0");
 		break;
 	case EXIT_FAILURE:
 		tell_found(context, OSP_VERDICT_FAIL, said);
@@ -125,10 +125,10 @@ static void tell_exit(struct osp_check_context *context, const struct osp_site_s
 		tell_found(context, OSP_VERDICT_WARN, said);
 		break;
 	case EXIT_SKIP:
-		osp_tell_skip(context, "%s", *said->line ? said->line : "exit 77");
+		osp_result_skip(context, "%s", *said->line ? said->line : "exit 77");
 		break;
 	default:
-		osp_tell_error(context, "", "exit %d%s%s", said->code, colon, said->line);
+		osp_result_error(context, "", "exit %d%s%s", said->code, colon, said->line);
 	}
 }
 
@@ -142,15 +142,15 @@ static void tell_said(struct osp_check_context *context, const struct osp_site_s
 		tell_exit(context, said);
 		break;
 	case OSP_SITE_SIGNAL:
-		osp_tell_error(context, "", "ended by signal %d%s%s", said->code, colon,
-			       said->line);
+		osp_result_error(context, "", "ended by signal %d%s%s", said->code, colon,
+				 said->line);
 		break;
 	case OSP_SITE_LATE:
-		osp_tell_error(context, "", "no end within %llu ms%s%s",
-			       (unsigned long long)time_ms, colon, said->line);
+		osp_result_error(context, "", "no end within %llu ms%s%s",
+				 (unsigned long long)time_ms, colon, said->line);
 		break;
 	case OSP_SITE_UNRUN:
-		osp_tell_error(context, "", "no process: %s", strerror(said->code));
+		osp_result_error(context, "", "no process: %s", strerror(said->code));
 	}
 }
 
@@ -161,17 +161,17 @@ static void run_site_check(struct osp_check_context *context)
 	struct osp_site_said said;
 
 	if (geteuid() != 0) {
-		osp_tell_skip(context, "a site's own checks are run for root only");
+		osp_result_skip(context, "a site's own checks are run for root only");
 		return;
 	}
 	if (context->check->refused) {
-		osp_tell_error(context, "", "%s", context->check->refused);
+		osp_result_error(context, "", "%s", context->check->refused);
 		return;
 	}
 	if (context->until_ms && until_ms + BUDGET_MARGIN_MS > context->until_ms)
 		until_ms = context->until_ms - BUDGET_MARGIN_MS;
 	if (until_ms <= now_ms) {
-		osp_tell_error(context, "", "no time: the budget ends before it could");
+		osp_result_error(context, "", "no time: the budget ends before it could");
 		return;
 	}
 	run_program(context, until_ms, &said);

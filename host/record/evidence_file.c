@@ -16,7 +16,7 @@
 
 #include "check/check.h"
 #include "lib/base/hash.h"
-#include "lib/base/kept.h"
+#include "lib/base/private_file.h"
 #include "lib/base/text.h"
 
 /* Far more than are ever kept: a folder with more is somebody else's. */
@@ -148,7 +148,7 @@ static int save_in_folder(const struct save *save, int folder)
 static int save_in_child(const void *argument)
 {
 	const struct save *save = argument;
-	int folder = osp_kept_folder(save->folder, 0700), state;
+	int folder = osp_private_folder(save->folder, 0700), state;
 
 	if (folder < 0)
 		return errno;

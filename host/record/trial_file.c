@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/kept.h"
+#include "lib/base/private_file.h"
 #include "lib/base/text.h"
 
 #define FOLDER OSP_STATE_DIR "/recheck"
@@ -24,7 +24,7 @@
 
 static int make_folder(const char *path)
 {
-	int folder = osp_kept_folder(path, 0700);
+	int folder = osp_private_folder(path, 0700);
 
 	if (folder < 0)
 		return -1;

@@ -9,7 +9,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/conf/slurm_conf.h"
 #include "lib/policy/features.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/output.h"
 #include "host/slurm/gang.h"
 
@@ -20,12 +20,12 @@
 int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error)
 {
 	int level = osp_topology_level(world->topology, name);
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 
 	if (level > 0)
 		return level;
 	return osp_error_set(error, "%s",
-			     osp_words_no_level(world->topology, name, words, sizeof(words)));
+			     osp_sentence_no_level(world->topology, name, words, sizeof(words)));
 }
 
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error)

@@ -11,12 +11,12 @@
 #include "lib/place/parts.h"
 #include "lib/policy/promise.h"
 #include "lib/policy/request_parts.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 /* A requeued job keeps what was written of its start until the scheduler looks at it again. */
 static void drop_words_of_start(struct osp_note *note)
 {
-	static const char *const begins[] = {"placed: ", "moved: ", OSP_WORDS_LAUNCHED};
+	static const char *const begins[] = {"placed: ", "moved: ", OSP_SENTENCE_LAUNCHED};
 
 	for (size_t i = 0; note->says && i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(note->says, begins[i], strlen(begins[i]))) {
@@ -38,7 +38,7 @@ bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
 	if (request)
 		request = osp_note_request(request, &gang->advise);
 	if (request && osp_request_parse(request, &gang->request, NULL) == 0 &&
-	    gang->request.asked == OSP_ASKED_GANG)
+	    gang->request.asked == OSP_GANG_OPTION_ON)
 		return true;
 	osp_gang_clear(gang);
 	return false;
@@ -75,7 +75,7 @@ bool osp_gang_held(const struct osp_config *config, const struct osp_topology *t
 	gang->by_policy = true;
 	gang->advise = false;
 	gang->request = (struct osp_request){
-		.asked = OSP_ASKED_GANG, .origin = OSP_FROM_POLICY, .relax_s = policy->relax_s};
+		.asked = OSP_GANG_OPTION_ON, .origin = OSP_FROM_POLICY, .relax_s = policy->relax_s};
 	snprintf(gang->request.level, sizeof(gang->request.level), "%s", policy->level);
 	return true;
 }

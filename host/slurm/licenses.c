@@ -6,7 +6,7 @@
 #include <slurm/slurm.h>
 #include <string.h>
 
-#include "lib/policy/license_words.h"
+#include "lib/policy/license_request.h"
 #include "host/slurm/cluster_state.h"
 
 static uint64_t free_of(const char *name, size_t name_bytes, void *context)
@@ -32,7 +32,7 @@ bool osp_licenses_lacking(const char *words)
 		return false;
 	osp_slurm_begin();
 	if (slurm_load_licenses(0, &known, 0) == SLURM_SUCCESS && known) {
-		lacking = osp_license_words_lack(words, free_of, known);
+		lacking = osp_license_request_lacks(words, free_of, known);
 		slurm_free_license_info_msg(known);
 	}
 	return lacking;

@@ -7,7 +7,7 @@
 
 /*
  * Returns whether too few are free of the licenses that `words` name as --licenses does
- * (lib/policy/license_words.h). False for NULL, for words that cannot be read, and if slurmctld
+ * (lib/policy/license_request.h). False for NULL, for words that cannot be read, and if slurmctld
  * does not answer: sbatch refuses those.
  */
 bool osp_licenses_lacking(const char *words);

@@ -186,8 +186,8 @@ static int judge_one(struct several *several, size_t source, const struct osp_no
 	after = osp_topology_merge(parts, several->sources->count, error);
 	if (!after)
 		return -1;
-	rc = osp_keep_compare(several->question->previous, after, nodes, is_told_by, &telling,
-			      &change, error);
+	rc = osp_apply_compare(several->question->previous, after, nodes, is_told_by, &telling,
+			       &change, error);
 	osp_topology_free(after);
 	if (!rc && osp_topology_guard(guard, &change, &reason)) {
 		several->held[source] = true;
@@ -211,7 +211,7 @@ static struct osp_topology *merge(const struct several *several, bool with_held,
 static int hold(const struct several *several, const char *path, struct osp_error *error)
 {
 	struct osp_topology *all = merge(several, true, error);
-	int rc = all ? osp_keep_hold(path, all, several->sources->words, error) : -1;
+	int rc = all ? osp_apply_hold(path, all, several->sources->words, error) : -1;
 
 	osp_topology_free(all);
 	return rc;
@@ -219,14 +219,14 @@ static int hold(const struct several *several, const char *path, struct osp_erro
 
 /* Asks all, judges each and writes the result. A failure is told before a refusal: osp_error_set()
  * keeps the first. */
-static enum osp_kept keep_several(struct several *several, const char *path,
-				  const struct osp_node_list *nodes,
-				  const struct osp_topology_guard *guard,
-				  struct osp_topology_change *change, struct osp_error *error)
+static enum osp_applied keep_several(struct several *several, const char *path,
+				     const struct osp_node_list *nodes,
+				     const struct osp_topology_guard *guard,
+				     struct osp_topology_change *change, struct osp_error *error)
 {
 	struct osp_error why = {.text = ""};
 	bool failed = false, held = false;
-	enum osp_kept kept;
+	enum osp_applied kept;
 
 	for (size_t i = 0; i < several->sources->count; i++) {
 		several->own[i] = told_before(several, i);
@@ -234,19 +234,19 @@ static enum osp_kept keep_several(struct several *several, const char *path,
 	}
 	for (size_t i = 0; i < several->sources->count; i++) {
 		if (judge_one(several, i, nodes, guard, &why, error))
-			return OSP_KEPT_FAILED;
+			return OSP_APPLIED_FAILED;
 		held = held || several->held[i];
 	}
 	several->answer->topology = merge(several, false, error);
 	if (!several->answer->topology)
-		return OSP_KEPT_FAILED;
-	kept = osp_keep_topology(path, several->answer->topology, several->sources->words, nodes,
-				 NULL, change, error);
-	if (kept == OSP_KEPT_FAILED || (held && hold(several, path, error)) || failed)
-		return OSP_KEPT_FAILED;
+		return OSP_APPLIED_FAILED;
+	kept = osp_apply_topology(path, several->answer->topology, several->sources->words, nodes,
+				  NULL, change, error);
+	if (kept == OSP_APPLIED_FAILED || (held && hold(several, path, error)) || failed)
+		return OSP_APPLIED_FAILED;
 	if (held)
 		*error = why;
-	return held ? OSP_KEPT_HELD : kept;
+	return held ? OSP_APPLIED_HELD : kept;
 }
 
 /* --- one or several --------------------------------------------------------------------------- */
@@ -276,22 +276,22 @@ int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_q
 	return answer->topology ? 0 : -1;
 }
 
-enum osp_kept osp_sources_keep(const struct osp_sources *sources, const char *path,
-			       const struct osp_source_question *question,
-			       const struct osp_node_list *nodes,
-			       const struct osp_topology_guard *guard,
-			       struct osp_source_answer *answer, struct osp_topology_change *change,
-			       struct osp_error *error)
+enum osp_applied osp_sources_keep(const struct osp_sources *sources, const char *path,
+				  const struct osp_source_question *question,
+				  const struct osp_node_list *nodes,
+				  const struct osp_topology_guard *guard,
+				  struct osp_source_answer *answer,
+				  struct osp_topology_change *change, struct osp_error *error)
 {
 	struct several several = {.sources = sources, .question = question, .answer = answer};
-	enum osp_kept kept;
+	enum osp_applied kept;
 
 	memset(change, 0, sizeof(*change));
 	if (sources->count == 1) {
 		if (ask_only(sources, question, answer, error))
-			return OSP_KEPT_FAILED;
-		return osp_keep_topology(path, answer->topology, sources->words, nodes, guard,
-					 change, error);
+			return OSP_APPLIED_FAILED;
+		return osp_apply_topology(path, answer->topology, sources->words, nodes, guard,
+					  change, error);
 	}
 	kept = keep_several(&several, path, nodes, guard, change, error);
 	several_free(&several);

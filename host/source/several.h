@@ -9,7 +9,7 @@
 #ifndef OSP_SEVERAL_H
 #define OSP_SEVERAL_H
 
-#include "host/source/keep.h"
+#include "host/source/apply.h"
 #include "host/source/source.h"
 
 #define OSP_SOURCES_MAX	      4
@@ -35,16 +35,16 @@ int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_q
 		    struct osp_source_answer *answer, struct osp_error *error);
 
 /*
- * Asks all of them, and puts in force at `path` what is not held (osp_keep_topology(), with `nodes`
- * and `guard` as there). question->previous is what `path` holds. In `answer` is what is in force
- * then. The gravest outcome is returned, with the first such source and its reason in `error`:
- * FAILED, HELD, then APPLIED.
+ * Asks all of them, and puts in force at `path` what is not held (osp_apply_topology(), with
+ * `nodes` and `guard` as there). question->previous is what `path` holds. In `answer` is what is in
+ * force then. The gravest outcome is returned, with the first such source and its reason in
+ * `error`: FAILED, HELD, then APPLIED.
  */
-enum osp_kept osp_sources_keep(const struct osp_sources *sources, const char *path,
-			       const struct osp_source_question *question,
-			       const struct osp_node_list *nodes,
-			       const struct osp_topology_guard *guard,
-			       struct osp_source_answer *answer, struct osp_topology_change *change,
-			       struct osp_error *error);
+enum osp_applied osp_sources_keep(const struct osp_sources *sources, const char *path,
+				  const struct osp_source_question *question,
+				  const struct osp_node_list *nodes,
+				  const struct osp_topology_guard *guard,
+				  struct osp_source_answer *answer,
+				  struct osp_topology_change *change, struct osp_error *error);
 
 #endif

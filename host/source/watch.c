@@ -10,7 +10,7 @@
 
 #include "host/files.h"
 #include "host/slurm/fabric.h"
-#include "host/source/keep.h"
+#include "host/source/apply.h"
 #include "lib/base/name_table.h"
 #include "lib/topology/place_age.h"
 
@@ -222,8 +222,8 @@ static void keep_slurm_topology(struct watching *watching, const struct osp_topo
 }
 
 /* Asks, and writes what came. */
-static enum osp_kept ask(struct watching *watching, const struct osp_node_list *list,
-			 struct osp_error *error)
+static enum osp_applied ask(struct watching *watching, const struct osp_node_list *list,
+			    struct osp_error *error)
 {
 	const struct osp_watch *watch = watching->watch;
 	struct osp_error ignored = {.text = ""};
@@ -232,7 +232,7 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 		.nodes = list, .previous = previous, .adapters = watch->adapters};
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_topology_change change;
-	enum osp_kept kept;
+	enum osp_applied kept;
 	bool in_force;
 
 	if (previous)
@@ -240,10 +240,10 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	kept = osp_sources_keep(watch->sources, watch->path, &question,
 				watch->compare_all ? NULL : list, &watch->guard, &answer, &change,
 				error);
-	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
-	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
-		kept = OSP_KEPT_FAILED;
-	in_force = kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED;
+	if ((kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED) &&
+	    osp_apply_note_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
+		kept = OSP_APPLIED_FAILED;
+	in_force = kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED;
 	if (in_force)
 		watching->unplaced = count_unplaced(answer.topology, list);
 	keep_block_ends(watching, answer.topology ? answer.topology : previous, list);
@@ -271,7 +271,7 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 	static const char *const words[] = {"applied", "unchanged", "held, the last good one stays",
 					    "failed, the last good one stays"};
 	struct osp_error error = {.text = ""};
-	enum osp_kept kept;
+	enum osp_applied kept;
 
 	watching->unplaced = 0;
 	kept = ask(watching, list, &error);
@@ -280,7 +280,7 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 			      watching->unplaced, watching->unplaced == 1 ? "" : "s",
 			      watching->unplaced == 1 ? "has" : "have");
 	say(watching, words[kept], error.text);
-	watching->failed = kept == OSP_KEPT_FAILED;
+	watching->failed = kept == OSP_APPLIED_FAILED;
 	set_due(watching);
 }
 

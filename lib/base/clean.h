@@ -5,7 +5,7 @@
  * A user's word may hold characters that a terminal obeys, that begin a new line in a log or that
  * reverse the order of letters, and bytes that are not UTF-8, which make a file unreadable. Such a
  * word is cleaned once, where it enters: what slurmctld says of jobs (host/slurm/snapshot.h), a
- * refusal (job_submit), what a check reads from the system (check/runner/tell.c). Any thread.
+ * refusal (job_submit), what a check reads from the system (check/runner/result.c). Any thread.
  */
 #ifndef OSP_CLEAN_H
 #define OSP_CLEAN_H

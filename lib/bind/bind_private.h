@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_private.h - inside lib/: the plan that bind.c builds, for its words (bind_words.c) */
+/* bind_private.h - inside lib/: the plan that bind.c builds, for its words (bind_reasons.c) */
 #ifndef OSP_BIND_PRIVATE_H
 #define OSP_BIND_PRIVATE_H
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/kept.h"
+#include "lib/base/private_file.h"
 #include "lib/base/text.h"
 #include "lib/bind/bind_machine_text.h"
 #include "lib/env/node_facts.h"
@@ -180,7 +180,7 @@ static struct osp_node_known *look_and_keep(const struct osp_node_source *source
 		text = stamp ? write_down(known, watched.data) : NULL;
 	}
 	if (text)
-		osp_kept_write(source->folder, FILE_NAME, text, strlen(text));
+		osp_private_write(source->folder, FILE_NAME, text, strlen(text));
 	free(text);
 	osp_text_free(&watched);
 	return known;
@@ -189,7 +189,7 @@ static struct osp_node_known *look_and_keep(const struct osp_node_source *source
 bool osp_node_is_kept(const struct osp_node_source *source)
 {
 	size_t length = 0;
-	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
+	char *text = source->folder ? osp_private_read(source->folder, FILE_NAME, &length) : NULL;
 	uint64_t stamp;
 	bool kept = text && still_holds(source, text, &stamp);
 
@@ -200,7 +200,7 @@ bool osp_node_is_kept(const struct osp_node_source *source)
 struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error)
 {
 	size_t length = 0;
-	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
+	char *text = source->folder ? osp_private_read(source->folder, FILE_NAME, &length) : NULL;
 	struct osp_node_known *known = NULL;
 	uint64_t stamp;
 

@@ -2,7 +2,7 @@
 /*
  * rules_private.h - the fields of struct osp_rule_set
  *
- * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c, and for their tests.
+ * For rules.c, which reads, rules_check.c, rules_decide.c and rules_image.c, and for their tests.
  * Nothing else includes this file.
  */
 #ifndef OSP_RULES_PRIVATE_H

@@ -4,7 +4,7 @@
  *
  * This is a state machine without a clock and without a network. The caller passes in each event
  * and the time in ms since this node's gate began, and gets the next step back. The same code runs
- * on the nodes (gate/gate_talk.c) and, as 10,000 nodes side by side, in
+ * on the nodes (gate/gate_loop.c) and, as 10,000 nodes side by side, in
  * tests/unit/test_gate_barrier.c.
  *
  * A node sends its reports up as soon as its whole subtree has reported; at its report time with

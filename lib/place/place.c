@@ -138,7 +138,7 @@ static bool take_call_memory(struct osp_place *place)
 	place->found = room(entries, sizeof(*place->found));
 	place->answer = room(entries, sizeof(*place->answer));
 	place->keys = room(entries * OSP_PLACE_KEY_WORDS, sizeof(*place->keys));
-	place->kept = osp_place_kept_new(place->node_count, place->word_count, (uint32_t)entries);
+	place->kept = osp_place_cache_new(place->node_count, place->word_count, (uint32_t)entries);
 	return place->usable && place->free && place->required && place->boot && place->items &&
 	       place->listed && place->values && place->kind_next && place->kinds_met &&
 	       place->found && place->answer && place->keys && place->kept;
@@ -194,7 +194,7 @@ void osp_place_free(struct osp_place *place)
 	free(place->found);
 	free(place->answer);
 	free(place->keys);
-	osp_place_kept_free(place->kept);
+	osp_place_cache_free(place->kept);
 	free(place->order);
 	free(place->spare);
 	free(place);

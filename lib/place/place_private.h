@@ -100,7 +100,7 @@ struct osp_place_call {
 
 /* Lists by time that are kept: hundreds of gangs wait for the same resources.
  */
-struct osp_place_kept;
+struct osp_place_cache;
 
 /*
  * The largest number of nodes left over in a choice of leaves that exact search
@@ -156,7 +156,7 @@ struct osp_place {
 	uint32_t *spare;
 	uint32_t found_count;
 	uint32_t candidate_count;
-	struct osp_place_kept *kept;
+	struct osp_place_cache *kept;
 };
 
 static inline bool osp_place_bit(const uint64_t *words, uint32_t node)
@@ -201,14 +201,14 @@ void osp_place_note(struct osp_place *place, struct osp_place_plan *plan,
 const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_t *candidate_count,
 						uint32_t *domain_count);
 
-/* --- place_kept.c
+/* --- place_cache.c
  * -------------------------------------------------------------------------------
  */
 
 /* `domains_max`: domains of a list at most. Returns NULL if memory ran out. */
-struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count,
-					  uint32_t domains_max);
-void osp_place_kept_free(struct osp_place_kept *kept); /* NULL is allowed */
+struct osp_place_cache *osp_place_cache_new(uint32_t node_count, uint32_t word_count,
+					    uint32_t domains_max);
+void osp_place_cache_free(struct osp_place_cache *kept); /* NULL is allowed */
 
 /*
  * Copies the list that the call in place->call with these times got before to

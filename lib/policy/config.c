@@ -44,12 +44,12 @@ static int take_mode(const struct osp_document *document, const struct osp_value
 static int take_level(const struct osp_document *document, const struct osp_value *value,
 		      struct osp_partition_policy *rules, struct osp_error *error)
 {
-	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+	struct osp_request request = {.asked = OSP_GANG_OPTION_NONE};
 	const char *level;
 
 	if (osp_value_string(document, value, &level, error))
 		return -1;
-	if (osp_request_parse(level, &request, NULL) || request.asked != OSP_ASKED_GANG ||
+	if (osp_request_parse(level, &request, NULL) || request.asked != OSP_GANG_OPTION_ON ||
 	    strcmp(request.level, level) != 0)
 		return osp_document_error(document, value, error,
 					  "level: a level's name (letters, digits, - and _, at "

@@ -93,7 +93,7 @@ static int read_level(const char *word, char level[OSP_LEVEL_NAME_BYTES])
 {
 	struct osp_request request = {.relax_s = -1};
 
-	if (osp_request_parse(word, &request, NULL) || request.asked != OSP_ASKED_GANG ||
+	if (osp_request_parse(word, &request, NULL) || request.asked != OSP_GANG_OPTION_ON ||
 	    strcmp(request.level, word) != 0)
 		return -1;
 	memcpy(level, request.level, sizeof(request.level));

@@ -122,7 +122,7 @@ static int take_prefer(const char **value, struct osp_request *parsed, struct os
 
 int osp_request_parse(const char *value, struct osp_request *request, struct osp_error *error)
 {
-	struct osp_request parsed = {.asked = OSP_ASKED_GANG, .relax_s = -1};
+	struct osp_request parsed = {.asked = OSP_GANG_OPTION_ON, .relax_s = -1};
 	const char *at, *parts;
 	char head[128];
 	size_t length;
@@ -152,7 +152,7 @@ int osp_request_parse(const char *value, struct osp_request *request, struct osp
 			return osp_error_at(error, NULL, 0, (int)length + 1,
 					    "--gang=off takes no domains, segments, layout or "
 					    "prefer");
-		parsed.asked = OSP_ASKED_OFF;
+		parsed.asked = OSP_GANG_OPTION_OFF;
 		parsed.level[0] = '\0';
 	}
 	if (at && parse_relax(value, at + 1, &parsed.relax_s, error))
@@ -183,16 +183,16 @@ const char *osp_request_format(const struct osp_request *request, char *buffer, 
 {
 	char relax[40] = "", parts[OSP_REQUEST_BYTES] = "";
 
-	if (request->asked == OSP_ASKED_GANG && request->relax_s >= 0)
+	if (request->asked == OSP_GANG_OPTION_ON && request->relax_s >= 0)
 		format_relax(request->relax_s, relax, sizeof(relax));
-	else if (request->asked == OSP_ASKED_GANG && request->relax_s == OSP_RELAX_NEVER)
+	else if (request->asked == OSP_GANG_OPTION_ON && request->relax_s == OSP_RELAX_NEVER)
 		snprintf(relax, sizeof(relax), "@never");
-	if (request->asked == OSP_ASKED_GANG)
+	if (request->asked == OSP_GANG_OPTION_ON)
 		osp_request_format_parts(request, parts, sizeof(parts));
 	snprintf(buffer, buffer_bytes, "%s%s%s",
-		 request->asked == OSP_ASKED_OFF    ? "off"
-		 : request->asked == OSP_ASKED_GANG ? request->level
-						    : "",
+		 request->asked == OSP_GANG_OPTION_OFF	? "off"
+		 : request->asked == OSP_GANG_OPTION_ON ? request->level
+							: "",
 		 relax, parts);
 	return buffer;
 }
@@ -289,14 +289,14 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 	enum osp_held held = osp_policy_holds(policy, size);
 
 	switch (request->asked) {
-	case OSP_ASKED_OFF:
+	case OSP_GANG_OPTION_OFF:
 		return resolve_off(request, policy, partition, size, effective, error);
-	case OSP_ASKED_GANG:
+	case OSP_GANG_OPTION_ON:
 		if (resolve_gang(request, policy, partition, effective, error))
 			return -1;
 		effective->way_out = way_out(policy, held);
 		return 0;
-	case OSP_ASKED_NOTHING:
+	case OSP_GANG_OPTION_NONE:
 		break;
 	}
 	if (held == OSP_HELD_NOT)

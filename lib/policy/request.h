@@ -69,14 +69,14 @@
 /* The variable of a user's environment that stands for --gang. */
 #define OSP_GANG_VARIABLE OSP_JOB_VARIABLE(GANG)
 
-enum osp_asked { OSP_ASKED_NOTHING, OSP_ASKED_OFF, OSP_ASKED_GANG };
+enum osp_gang_option { OSP_GANG_OPTION_NONE, OSP_GANG_OPTION_OFF, OSP_GANG_OPTION_ON };
 enum osp_origin { OSP_FROM_OPTION, OSP_FROM_ENVIRONMENT, OSP_FROM_POLICY, OSP_FROM_SET };
 
 /* "[LEVEL][@TIME][ domains=MAX][ segment=LEVEL:N[,LEVEL:N...]][ layout=AXES][
  * keep=GROUP:LEVEL[,...]][ prefer=LEVEL]" or "off"; TIME may be "never"; "" and NULL mean the bare
  * option. "leaf,prefer[@TIME]" is "[@TIME] prefer=leaf". */
 struct osp_request {
-	enum osp_asked asked;
+	enum osp_gang_option asked;
 	enum osp_origin origin;
 	char level[OSP_LEVEL_NAME_BYTES]; /* "" = the policy's default level */
 	int64_t relax_s;      /* pending so long, it accepts the next level up; -1 = not said */

@@ -166,7 +166,7 @@ int osp_request_add_parts(struct osp_request *request, const struct osp_parts_as
 {
 	if (!osp_parts_are_asked(asked))
 		return 0;
-	if (request->asked == OSP_ASKED_OFF)
+	if (request->asked == OSP_GANG_OPTION_OFF)
 		return osp_error_set(error,
 				     "--gang=off is no gang, and %s is for one; leave one of "
 				     "them out",
@@ -174,7 +174,7 @@ int osp_request_add_parts(struct osp_request *request, const struct osp_parts_as
 				     : asked->segments ? "--gang-segment"
 				     : asked->layout   ? "--gang-layout"
 						       : "--gang-keep");
-	request->asked = OSP_ASKED_GANG;
+	request->asked = OSP_GANG_OPTION_ON;
 	if ((asked->domains &&
 	     osp_request_take_domains(asked->domains, &request->domains_max, error)) ||
 	    (asked->segments &&

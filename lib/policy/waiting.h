@@ -2,8 +2,8 @@
 /*
  * waiting.h - why a job waits besides free nodes: a sentence for each of Slurm's reasons
  *
- * lib/policy/words.h has the sentences about nodes. Every command, the note and the refusals use
- * both, so that none of them contradicts another. Any thread, any daemon: no shared state, no
+ * lib/policy/sentences.h has the sentences about nodes. Every command, the note and the refusals
+ * use both, so that none of them contradicts another. Any thread, any daemon: no shared state, no
  * allocation.
  */
 #ifndef OSP_WAITING_H

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "lib/cache/node_cache.h"
-#include "lib/cache/rules_kept.h"
+#include "lib/cache/rules_image.h"
 
 #define TIMES 25
 

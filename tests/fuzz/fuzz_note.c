@@ -68,7 +68,7 @@ static void check_words(const char *words)
 
 static void check_request(const char *value)
 {
-	struct osp_request request = {.asked = OSP_ASKED_NOTHING}, again = request;
+	struct osp_request request = {.asked = OSP_GANG_OPTION_NONE}, again = request;
 	struct osp_error error = {0};
 	char text[OSP_REQUEST_BYTES], same[OSP_REQUEST_BYTES];
 

@@ -52,7 +52,7 @@ endif
 if HAVE_SLURM
 if HAVE_JANSSON
 FUZZ_SOURCES += tests/fuzz/fuzz_check_report.c tests/fuzz/fuzz_extra.c tests/fuzz/fuzz_history.c
-FUZZED_FILES += check/runner/tell.c host/files.c host/output.c host/record/check_report.c host/record/history_line.c \
+FUZZED_FILES += check/runner/result.c host/files.c host/output.c host/record/check_report.c host/record/history_line.c \
 	host/slurm/extra_text.c
 FUZZ_LIBS += $(JANSSON_LIBS)
 FUZZ_CPPFLAGS += $(JANSSON_CFLAGS)

@@ -648,7 +648,7 @@ static void a_gang_carries_the_license(void **state)
 	start_job();
 	seen_record = (struct job_record *)&job;
 	record_is_judged = true;
-	record_request = (struct osp_request){.asked = OSP_ASKED_GANG, .relax_s = -1};
+	record_request = (struct osp_request){.asked = OSP_GANG_OPTION_ON, .relax_s = -1};
 	record_job = (struct osp_seam_job){.min_nodes = 2, .licenses = "matlab:1,onespine:2"};
 	job.licenses = slurm_text("");
 	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, seen_record, 1000, &message)),
@@ -689,7 +689,7 @@ static void leaves_other_jobs_alone(void **state)
 	add_option("_SLURM_SPANK_OPTION_other_gang=x");
 	add_variable("PATH=/bin");
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-	assert_int_equal(seen_request.asked, OSP_ASKED_NOTHING);
+	assert_int_equal(seen_request.asked, OSP_GANG_OPTION_NONE);
 	assert_int_equal(job.spank_job_env_size, 1);
 	assert_int_equal(job.env_size, 1);
 	assert_null(job.admin_comment);
@@ -1634,7 +1634,7 @@ static void sets_a_pending_gang(void **state)
 	assert_int_equal(change(), SLURM_SUCCESS);
 	assert_ptr_equal(seen_record, &job);
 	assert_int_equal(seen_uid, 1000);
-	assert_int_equal(seen_request.asked, OSP_ASKED_GANG);
+	assert_int_equal(seen_request.asked, OSP_GANG_OPTION_ON);
 	assert_int_equal(seen_request.origin, OSP_FROM_SET);
 	assert_string_equal(seen_request.level, "core");
 	assert_int_equal(seen_request.relax_s, 600);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "spank/chosen.h"
+#include "spank/user_binding.h"
 #include "spank/modes.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
@@ -316,7 +316,7 @@ static void test_inherited(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		if (osp_chosen_inherited(cases[i].bind, cases[i].type, cases[i].list) !=
+		if (osp_user_binding_inherited(cases[i].bind, cases[i].type, cases[i].list) !=
 		    cases[i].inherited)
 			fail_msg("case %zu", i);
 	}
@@ -349,7 +349,7 @@ static void test_options(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *words[] = {(char *)"srun", (char *)"-n8", (char *)cases[i].word};
-		const char *found = osp_chosen_option(words, 3);
+		const char *found = osp_user_binding_option(words, 3);
 
 		if (!cases[i].option != !found || (found && strcmp(found, cases[i].option) != 0))
 			fail_msg("%s: %s", cases[i].word, found ? found : "none");

@@ -15,7 +15,7 @@
 
 #include "lib/bind/bind_machine_text.h"
 #include "lib/cache/node_cache.h"
-#include "lib/cache/rules_kept.h"
+#include "lib/cache/rules_image.h"
 #include "lib/env/rules_private.h"
 
 static const char topology[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"

@@ -17,49 +17,51 @@ static void parses(void **state)
 {
 	static const struct {
 		const char *value;
-		enum osp_asked asked;
+		enum osp_gang_option asked;
 		const char *level;
 		int64_t relax_s;
 		const char *again; /* as osp_request_format() writes it */
 	} cases[] = {
-		{NULL, OSP_ASKED_GANG, "", -1, ""},
-		{"", OSP_ASKED_GANG, "", -1, ""},
-		{"spine", OSP_ASKED_GANG, "spine", -1, "spine"},
-		{"Core", OSP_ASKED_GANG, "Core", -1, "Core"},
-		{"rail_group-2", OSP_ASKED_GANG, "rail_group-2", -1, "rail_group-2"},
-		{"node", OSP_ASKED_GANG, "node", -1, "node"},
-		{"spine@30", OSP_ASKED_GANG, "spine", 1800, "spine@30:00"},
-		{"spine@30:00", OSP_ASKED_GANG, "spine", 1800, "spine@30:00"},
-		{"spine@0:45", OSP_ASKED_GANG, "spine", 45, "spine@0:45"},
-		{"spine@2:05:09", OSP_ASKED_GANG, "spine", 7509, "spine@2:05:09"},
-		{"spine@1-1", OSP_ASKED_GANG, "spine", 90000, "spine@1-01:00:00"},
-		{"spine@0", OSP_ASKED_GANG, "spine", 0, "spine@0:00"},
-		{"@10", OSP_ASKED_GANG, "", 600, "@10:00"},
-		{"spine@never", OSP_ASKED_GANG, "spine", OSP_RELAX_NEVER, "spine@never"},
-		{"@Never", OSP_ASKED_GANG, "", OSP_RELAX_NEVER, "@never"},
-		{"spine domains=2", OSP_ASKED_GANG, "spine", -1, "spine domains=2"},
-		{"spine domains=1", OSP_ASKED_GANG, "spine", -1, "spine"},
-		{"spine segment=rail_group-2:4", OSP_ASKED_GANG, "spine", -1,
+		{NULL, OSP_GANG_OPTION_ON, "", -1, ""},
+		{"", OSP_GANG_OPTION_ON, "", -1, ""},
+		{"spine", OSP_GANG_OPTION_ON, "spine", -1, "spine"},
+		{"Core", OSP_GANG_OPTION_ON, "Core", -1, "Core"},
+		{"rail_group-2", OSP_GANG_OPTION_ON, "rail_group-2", -1, "rail_group-2"},
+		{"node", OSP_GANG_OPTION_ON, "node", -1, "node"},
+		{"spine@30", OSP_GANG_OPTION_ON, "spine", 1800, "spine@30:00"},
+		{"spine@30:00", OSP_GANG_OPTION_ON, "spine", 1800, "spine@30:00"},
+		{"spine@0:45", OSP_GANG_OPTION_ON, "spine", 45, "spine@0:45"},
+		{"spine@2:05:09", OSP_GANG_OPTION_ON, "spine", 7509, "spine@2:05:09"},
+		{"spine@1-1", OSP_GANG_OPTION_ON, "spine", 90000, "spine@1-01:00:00"},
+		{"spine@0", OSP_GANG_OPTION_ON, "spine", 0, "spine@0:00"},
+		{"@10", OSP_GANG_OPTION_ON, "", 600, "@10:00"},
+		{"spine@never", OSP_GANG_OPTION_ON, "spine", OSP_RELAX_NEVER, "spine@never"},
+		{"@Never", OSP_GANG_OPTION_ON, "", OSP_RELAX_NEVER, "@never"},
+		{"spine domains=2", OSP_GANG_OPTION_ON, "spine", -1, "spine domains=2"},
+		{"spine domains=1", OSP_GANG_OPTION_ON, "spine", -1, "spine"},
+		{"spine segment=rail_group-2:4", OSP_GANG_OPTION_ON, "spine", -1,
 		 "spine segment=rail_group-2:4"},
-		{" segment=leaf:16", OSP_ASKED_GANG, "", -1, " segment=leaf:16"},
-		{"spine@never segment=leaf:16,nvlink:4 domains=7", OSP_ASKED_GANG, "spine",
+		{" segment=leaf:16", OSP_GANG_OPTION_ON, "", -1, " segment=leaf:16"},
+		{"spine@never segment=leaf:16,nvlink:4 domains=7", OSP_GANG_OPTION_ON, "spine",
 		 OSP_RELAX_NEVER, "spine@never domains=7 segment=leaf:16,nvlink:4"},
-		{"spine layout=tp8,PP=8", OSP_ASKED_GANG, "spine", -1, "spine layout=tp8,PP=8"},
-		{"spine keep=pp:leaf,ep:nvlink layout=tp8,pp8,order=vllm domains=2", OSP_ASKED_GANG,
-		 "spine", -1, "spine domains=2 layout=tp8,pp8,order=vllm keep=pp:leaf,ep:nvlink"},
-		{"leaf,prefer", OSP_ASKED_GANG, "", -1, " prefer=leaf"},
-		{"leaf,prefer@30:00", OSP_ASKED_GANG, "", 1800, "@30:00 prefer=leaf"},
-		{"spine prefer=leaf", OSP_ASKED_GANG, "spine", -1, "spine prefer=leaf"},
-		{"off", OSP_ASKED_OFF, "", -1, "off"},
-		{"OFF", OSP_ASKED_OFF, "", -1, "off"},
-		{"office", OSP_ASKED_GANG, "office", -1, "office"},
-		{"a234567890123456789012345678901", OSP_ASKED_GANG,
+		{"spine layout=tp8,PP=8", OSP_GANG_OPTION_ON, "spine", -1, "spine layout=tp8,PP=8"},
+		{"spine keep=pp:leaf,ep:nvlink layout=tp8,pp8,order=vllm domains=2",
+		 OSP_GANG_OPTION_ON, "spine", -1,
+		 "spine domains=2 layout=tp8,pp8,order=vllm keep=pp:leaf,ep:nvlink"},
+		{"leaf,prefer", OSP_GANG_OPTION_ON, "", -1, " prefer=leaf"},
+		{"leaf,prefer@30:00", OSP_GANG_OPTION_ON, "", 1800, "@30:00 prefer=leaf"},
+		{"spine prefer=leaf", OSP_GANG_OPTION_ON, "spine", -1, "spine prefer=leaf"},
+		{"off", OSP_GANG_OPTION_OFF, "", -1, "off"},
+		{"OFF", OSP_GANG_OPTION_OFF, "", -1, "off"},
+		{"office", OSP_GANG_OPTION_ON, "office", -1, "office"},
+		{"a234567890123456789012345678901", OSP_GANG_OPTION_ON,
 		 "a234567890123456789012345678901", -1, "a234567890123456789012345678901"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .origin = OSP_FROM_SET};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_NONE,
+					      .origin = OSP_FROM_SET};
 		struct osp_error error = {0};
 		char again[OSP_REQUEST_BYTES];
 
@@ -218,7 +220,7 @@ static void refuses_in_words(void **state)
 /* A value that is far too long fits its sentence and no more. */
 static void bounds_long_values(void **state)
 {
-	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+	struct osp_request request = {.asked = OSP_GANG_OPTION_NONE};
 	struct osp_error error = {0};
 	char value[5000];
 
@@ -255,7 +257,7 @@ static void bounds_segments_layouts_and_groups(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_NONE};
 		struct osp_parts_asked parts = {.layout = i == 2 ? "pp8" : NULL};
 		struct osp_error error = {0};
 		char value[200] = "";
@@ -286,7 +288,7 @@ static void no_gang_has_no_parts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_OFF};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_OFF};
 		struct osp_error error = {0};
 		char text[160];
 
@@ -295,13 +297,14 @@ static void no_gang_has_no_parts(void **state)
 			 cases[i].option);
 		assert_int_equal(osp_request_add_parts(&request, &cases[i].parts, &error), -1);
 		assert_string_equal(error.text, text);
-		assert_int_equal(request.asked, OSP_ASKED_OFF);
+		assert_int_equal(request.asked, OSP_GANG_OPTION_OFF);
 	}
 }
 
 static void formats_nothing(void **state)
 {
-	struct osp_request request = {.asked = OSP_ASKED_NOTHING, .level = "spine", .relax_s = 60};
+	struct osp_request request = {
+		.asked = OSP_GANG_OPTION_NONE, .level = "spine", .relax_s = 60};
 	char again[64];
 
 	(void)state;
@@ -370,7 +373,7 @@ static void resolves(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_NONE, .relax_s = -1};
 		struct osp_effective effective;
 		struct osp_error error = {0};
 		char text[OSP_EFFECTIVE_BYTES];
@@ -418,7 +421,7 @@ static void policy_refuses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_NONE};
 		struct osp_size size = {4, 4};
 		struct osp_effective effective;
 		struct osp_error error = {0};
@@ -458,7 +461,7 @@ static void resolves_by_size(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+		struct osp_request request = {.asked = OSP_GANG_OPTION_NONE, .relax_s = -1};
 		struct osp_effective effective;
 
 		if (cases[i].request)

@@ -24,18 +24,19 @@ static char mark[] = "/tmp/onespine-runner-XXXXXX"; /* gone once a check has hun
 
 static void pass(struct osp_check_context *context)
 {
-	osp_tell_pass(context, "well");
+	osp_result_pass(context, "well");
 }
 
 static void fails(struct osp_check_context *context)
 {
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "gpu3", "12 uncorrectable", "> 0",
-		 "x", "bad\nthing");
+	osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "gpu3", "12 uncorrectable",
+		       "> 0", "x", "bad\nthing");
 }
 
 static void fails_less(struct osp_check_context *context)
 {
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, "gpu1", "7", NULL, NULL, "less");
+	osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, "gpu1", "7", NULL, NULL,
+		       "less");
 }
 
 static void crash(struct osp_check_context *context)
@@ -56,7 +57,7 @@ static void hang_once(struct osp_check_context *context)
 	if (unlink(mark) == 0)
 		for (;;)
 			pause();
-	osp_tell_pass(context, "now");
+	osp_result_pass(context, "now");
 }
 
 /* Never done, because eight others want the same processor. */
@@ -94,7 +95,7 @@ static void say_nothing(struct osp_check_context *context)
 static void say_too_much(struct osp_check_context *context)
 {
 	for (int i = 0; i < 1000; i++)
-		osp_tell_pass(context, "%d", i);
+		osp_result_pass(context, "%d", i);
 }
 
 #define CHECK_IN(function, group_, worst_, deadline_ms_, ...)                                      \
@@ -488,9 +489,10 @@ static const struct osp_unit units[] = {
 
 static void start(struct osp_check_context *context)
 {
-	osp_tell(context,
-		 strcmp(context->unit->subject, "gpu3") ? OSP_VERDICT_PASS : OSP_VERDICT_ERROR,
-		 OSP_CURE_NONE, context->unit->subject, "", NULL, NULL, "start");
+	osp_result_add(context,
+		       strcmp(context->unit->subject, "gpu3") ? OSP_VERDICT_PASS
+							      : OSP_VERDICT_ERROR,
+		       OSP_CURE_NONE, context->unit->subject, "", NULL, NULL, "start");
 	context->spoilt = true; /* so each check gets a process of its own */
 }
 
@@ -503,12 +505,12 @@ static void speed(struct osp_check_context *context)
 		value = 80;
 	else if (strcmp(context->unit->subject, "gpu2") == 0 && unlink(mark) == 0)
 		value = 70;
-	osp_tell_speed(context, NULL, "copy", value, "GB/s", OSP_LIMIT_COUNT, OSP_LIMIT_COUNT);
+	osp_result_speed(context, NULL, "copy", value, "GB/s", OSP_LIMIT_COUNT, OSP_LIMIT_COUNT);
 }
 
 static void all(struct osp_check_context *context)
 {
-	osp_tell_pass(context, "%zu of %u ms", context->unit_count, context->slice_ms);
+	osp_result_pass(context, "%zu of %u ms", context->unit_count, context->slice_ms);
 }
 
 static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
@@ -555,7 +557,7 @@ static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
 static void takes_its_turn(struct osp_check_context *context)
 {
 	usleep(1500 * 1000);
-	osp_tell_pass(context, "started");
+	osp_result_pass(context, "started");
 }
 
 /* The driver makes contexts one after the other, so the last of five GPUs waits for the others'. */
@@ -743,8 +745,8 @@ static void pairs(struct osp_check_context *context)
 			if (from == to)
 				continue;
 			snprintf(name, sizeof(name), "gpu%zu-gpu%zu", from, to);
-			osp_tell_speed(context, name, "copy", is_slow(from, to) ? 50 : 100, "GB/s",
-				       OSP_LIMIT_PEER_GBPS, OSP_LIMIT_COUNT);
+			osp_result_speed(context, name, "copy", is_slow(from, to) ? 50 : 100,
+					 "GB/s", OSP_LIMIT_PEER_GBPS, OSP_LIMIT_COUNT);
 		}
 }
 

@@ -979,7 +979,7 @@ static void describes_a_record(void **state)
 	assert_int_equal(described.cpus, 4);
 	assert_int_equal(described.nodes_beside, 0);
 	assert_string_equal(described.partition, "gpu");
-	assert_int_equal(request.asked, OSP_ASKED_NOTHING);
+	assert_int_equal(request.asked, OSP_GANG_OPTION_NONE);
 	job->details->num_tasks = NO_VAL;
 	job->details->overcommit = 1;
 	job->het_job_id = 6;
@@ -1016,22 +1016,23 @@ static void finds_the_request_again(void **state)
 	static const struct {
 		const char *option, *mode, *relax, *origin; /* NULL: not there */
 		bool judged;
-		enum osp_asked asked;
+		enum osp_gang_option asked;
 		const char *level;
 		int64_t relax_s;
 	} cases[] = {
-		{NULL, NULL, NULL, NULL, true, OSP_ASKED_NOTHING, "", -1},
-		{"spine", NULL, NULL, NULL, true, OSP_ASKED_GANG, "spine", -1},
-		{"(null)", NULL, NULL, NULL, true, OSP_ASKED_GANG, "", -1},
-		{"a@b@c", NULL, NULL, NULL, false, OSP_ASKED_NOTHING, "", -1},
-		{"spine", "enforce", "-1", "option", true, OSP_ASKED_GANG, "spine", -1},
-		{"spine", "enforce", "60", "set", true, OSP_ASKED_GANG, "leaf", 60},
-		{"spine", "enforce", "-1", "set", true, OSP_ASKED_GANG, "leaf", OSP_RELAX_NEVER},
-		{"spine", "off", "-1", "set", true, OSP_ASKED_OFF, "leaf", OSP_RELAX_NEVER},
-		{NULL, "enforce", "-1", "environment", true, OSP_ASKED_GANG, "leaf",
+		{NULL, NULL, NULL, NULL, true, OSP_GANG_OPTION_NONE, "", -1},
+		{"spine", NULL, NULL, NULL, true, OSP_GANG_OPTION_ON, "spine", -1},
+		{"(null)", NULL, NULL, NULL, true, OSP_GANG_OPTION_ON, "", -1},
+		{"a@b@c", NULL, NULL, NULL, false, OSP_GANG_OPTION_NONE, "", -1},
+		{"spine", "enforce", "-1", "option", true, OSP_GANG_OPTION_ON, "spine", -1},
+		{"spine", "enforce", "60", "set", true, OSP_GANG_OPTION_ON, "leaf", 60},
+		{"spine", "enforce", "-1", "set", true, OSP_GANG_OPTION_ON, "leaf",
 		 OSP_RELAX_NEVER},
-		{NULL, "enforce", "-1", "policy", true, OSP_ASKED_NOTHING, "", -1},
-		{"spine", "sideways", "-1", "set", false, OSP_ASKED_NOTHING, "", -1},
+		{"spine", "off", "-1", "set", true, OSP_GANG_OPTION_OFF, "leaf", OSP_RELAX_NEVER},
+		{NULL, "enforce", "-1", "environment", true, OSP_GANG_OPTION_ON, "leaf",
+		 OSP_RELAX_NEVER},
+		{NULL, "enforce", "-1", "policy", true, OSP_GANG_OPTION_NONE, "", -1},
+		{"spine", "sideways", "-1", "set", false, OSP_GANG_OPTION_NONE, "", -1},
 	};
 
 	(void)state;

@@ -20,7 +20,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_pack.h"
-#include "spank/placed.h"
+#include "spank/placement.h"
 #include "spank/spares.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/gang.h"
 #include "tools/command/audit_layout.h"
@@ -108,7 +108,7 @@ static json_t *add_json(struct audit *audit, enum verdict verdict, const struct 
 static bool is_launched(const struct osp_state_job *job, const struct osp_gang *gang)
 {
 	return !strcmp(job->state, "CONFIGURING") && gang->note.says &&
-	       !strncmp(gang->note.says, OSP_WORDS_LAUNCHED, strlen(OSP_WORDS_LAUNCHED));
+	       !strncmp(gang->note.says, OSP_SENTENCE_LAUNCHED, strlen(OSP_SENTENCE_LAUNCHED));
 }
 
 static enum verdict judge(const struct osp_state_job *job, const struct osp_gang *gang, bool kept)

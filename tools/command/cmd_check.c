@@ -11,7 +11,7 @@
 #include "check/check.h"
 #include "check/base/gpus.h"
 #include "check/runner/site_checks.h"
-#include "tools/command/pass_asked.h"
+#include "tools/command/pass_options.h"
 #include "host/record/record.h"
 #include "host/record/thresholds_file.h"
 #include "host/files.h"
@@ -491,7 +491,7 @@ static int check_node(const struct osp_call *call, const char *root, const struc
 	context.site = *root ? NULL : OSP_SITE_DIR;
 	context.depth = depth;
 	context.load_ms = load_ms(depth, budget_ms);
-	switch (osp_pass_asked(call, &context, depth, &status, &error)) {
+	switch (osp_pass_options(call, &context, depth, &status, &error)) {
 	case 1:
 		break;
 	case 0:

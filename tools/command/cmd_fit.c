@@ -11,7 +11,7 @@
 
 #include "lib/policy/request.h"
 #include "lib/policy/waiting.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/licenses.h"
 #include "tools/command/fit_sbatch.h"
@@ -198,7 +198,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	policy = osp_config_policy(world->config, partition);
 	if (osp_request_parse(call->values[OSP_OPTION_GANG], &request, error) < 0)
 		return -1;
-	if (request.asked == OSP_ASKED_OFF)
+	if (request.asked == OSP_GANG_OPTION_OFF)
 		return osp_error_set(error, "--gang=off is no gang: there is nothing to place");
 	level = osp_ask_level(world, *request.level ? request.level : policy->level, error);
 	if (level < 0)
@@ -246,9 +246,9 @@ static const char *says(const struct osp_world *world, const struct osp_fit_answ
 	uint32_t count = osp_nodeset_count(answer->chosen);
 
 	if (!count)
-		return osp_words_waits(world->topology, &answer->input, answer->features,
-				       answer->domains, answer->candidate_count,
-				       answer->domain_count, buffer, buffer_bytes);
+		return osp_sentence_waits(world->topology, &answer->input, answer->features,
+					  answer->domains, answer->candidate_count,
+					  answer->domain_count, buffer, buffer_bytes);
 	snprintf(buffer, buffer_bytes, "%u nodes on %s %s", count,
 		 osp_topology_level_name(world->topology, answer->input.level),
 		 osp_topology_domain(world->topology, answer->domains[0].domain)->name);
@@ -259,7 +259,7 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 			int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
 			says(world, answer, words, sizeof(words)));
@@ -280,7 +280,7 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 			     int status)
 {
 	json_t *root = json_object();
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 	char *list;
 
 	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
@@ -367,8 +367,8 @@ static void say_chosen(const struct fit *fit, char *buffer, size_t buffer_bytes)
 	else
 		snprintf(buffer, buffer_bytes, "%u nodes on %u %s", osp_nodeset_count(fit->chosen),
 			 domains,
-			 osp_words_plural(osp_topology_level_name(topology, level), plural,
-					  sizeof(plural)));
+			 osp_sentence_plural(osp_topology_level_name(topology, level), plural,
+					     sizeof(plural)));
 }
 
 static uint32_t count_boots(const struct fit *fit)
@@ -450,7 +450,7 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 			 osp_topology_level_name(fit->world.topology, answer->input.level),
 			 answer->domains[0].free_nodes);
 	else if (!osp_nodeset_empty(answer->chosen))
-		osp_words_not_started(
+		osp_sentence_not_started(
 			osp_topology_level_name(fit->world.topology, answer->input.level),
 			answer->domains[0].free_nodes, buffer, buffer_bytes);
 	else
@@ -470,7 +470,7 @@ static int print_scheduler(const struct fit *fit, int status)
 {
 	const struct osp_sbatch_answer *sbatch = &fit->sbatch;
 	struct osp_text text = OSP_TEXT_INIT;
-	char words[2 * OSP_WORDS_BYTES], when[32];
+	char words[2 * OSP_SENTENCE_BYTES], when[32];
 	uint32_t boots;
 
 	if (status == OSP_EXIT_YES) {
@@ -516,7 +516,7 @@ static void chosen_to_json(const struct fit *fit, json_t *root)
 static int print_scheduler_json(const struct fit *fit, int status)
 {
 	json_t *root = json_object();
-	char words[2 * OSP_WORDS_BYTES];
+	char words[2 * OSP_SENTENCE_BYTES];
 
 	if (status == OSP_EXIT_YES)
 		say_chosen(fit, words, sizeof(words));

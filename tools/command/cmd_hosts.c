@@ -15,10 +15,10 @@
 #define TASKS_MOST   4096
 #define ADVICE_BYTES 512
 
-/* The variables that onespine.so gives a gang's tasks (spank/placed.h). */
+/* The variables that onespine.so gives a gang's tasks (spank/placement.h). */
 #define LEAVES_VARIABLE "ONESPINE_LEAVES"
 #define ORDER_VARIABLE	"ONESPINE_ORDER"
-/* The variable that a gang's allocation gives salloc's shell too (sched/shadow_told.c). */
+/* The variable that a gang's allocation gives salloc's shell too (sched/shadow_processes.c). */
 #define LEVEL_VARIABLE "ONESPINE_LEVEL"
 
 struct asked {

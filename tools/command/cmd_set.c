@@ -20,7 +20,7 @@
 #include "lib/base/clean.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/cluster_state.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/world.h"
@@ -165,8 +165,8 @@ static void find_left(const struct osp_call *call, const struct osp_request *req
 					: (int)osp_topology_level_count(world.topology);
 	if (level > 0 && osp_segments_parse(request->segments, world.topology, (uint32_t)level,
 					    &segments, &ignored) == 0)
-		osp_words_segments_left(world.topology, &segments, job->node_count, words,
-					words_bytes);
+		osp_sentence_segments_left(world.topology, &segments, job->node_count, words,
+					   words_bytes);
 	osp_world_close(&world);
 }
 
@@ -243,7 +243,7 @@ int osp_run_set(const struct osp_call *call)
 {
 	struct osp_request request = {.relax_s = -1};
 	struct osp_error error = {.text = ""};
-	char parts[OSP_REQUEST_BYTES], left[OSP_WORDS_BYTES] = "";
+	char parts[OSP_REQUEST_BYTES], left[OSP_SENTENCE_BYTES] = "";
 	const char *value = read_request(call, &request, parts, &error);
 	bool has_words;
 	int code;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
@@ -151,7 +151,7 @@ static void summarise(const struct osp_topology *topology, struct osp_text *text
 			most = nodes > most ? nodes : most;
 		}
 		if (count != 1)
-			name = osp_words_plural(name, plural, sizeof(plural));
+			name = osp_sentence_plural(name, plural, sizeof(plural));
 		osp_text_printf(text, "%s %u %s", level == 1 ? ":" : ",", count, name);
 		if (count && least == most)
 			osp_text_printf(text, " of %u", most);

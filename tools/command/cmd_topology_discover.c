@@ -15,7 +15,7 @@
 #ifdef OSP_HAVE_CLOUD
 #include "host/source/block_ends.h"
 #endif
-#include "host/source/keep.h"
+#include "host/source/apply.h"
 #include "host/source/several.h"
 #include "host/source/watch.h"
 
@@ -83,21 +83,21 @@ static void say_warnings(const struct osp_text *warnings)
 		osp_say_warning("%d more like these", count - WARNINGS_MAX);
 }
 
-static const char *words_of(enum osp_kept kept)
+static const char *words_of(enum osp_applied kept)
 {
 	static const char *const words[] = {"applied", "unchanged", "held", "failed"};
 
 	return words[kept];
 }
 
-static int status_of(enum osp_kept kept)
+static int status_of(enum osp_applied kept)
 {
-	if (kept == OSP_KEPT_HELD)
+	if (kept == OSP_APPLIED_HELD)
 		return EXIT_HELD;
-	return kept == OSP_KEPT_FAILED ? EXIT_FAILED : OSP_EXIT_YES;
+	return kept == OSP_APPLIED_FAILED ? EXIT_FAILED : OSP_EXIT_YES;
 }
 
-static int print_result(const struct osp_call *call, enum osp_kept kept,
+static int print_result(const struct osp_call *call, enum osp_applied kept,
 			const struct osp_topology *topology,
 			const struct osp_topology_change *change, const struct osp_error *error)
 {
@@ -117,11 +117,11 @@ static int print_result(const struct osp_call *call, enum osp_kept kept,
 		json_object_set_new(root, "gained", json_integer(change->gained));
 		return osp_print_json(root, status_of(kept));
 	}
-	if (kept == OSP_KEPT_HELD)
+	if (kept == OSP_APPLIED_HELD)
 		osp_say_warning("held, the last good answer stays in force: %s; `onespine topology "
 				"accept` takes it",
 				error->text);
-	else if (kept == OSP_KEPT_FAILED)
+	else if (kept == OSP_APPLIED_FAILED)
 		return say_failed(error);
 	osp_text_printf(&text,
 			"%s: %u nodes have a place; %u gained one, %u lost theirs, %u moved\n",
@@ -137,7 +137,7 @@ static int keep(const struct osp_call *call, const struct osp_sources *sources,
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_error error = {.text = ""};
 	struct osp_topology_change change;
-	enum osp_kept kept;
+	enum osp_applied kept;
 	int status;
 
 	osp_progress_begin("asking where the nodes are");
@@ -146,9 +146,9 @@ static int keep(const struct osp_call *call, const struct osp_sources *sources,
 				&answer, &change, &error);
 	osp_progress_end();
 	say_warnings(&answer.warnings);
-	if (kept != OSP_KEPT_FAILED && kept != OSP_KEPT_HELD &&
-	    osp_keep_asked(path, answer.topology, (int64_t)time(NULL), &error))
-		kept = OSP_KEPT_FAILED;
+	if (kept != OSP_APPLIED_FAILED && kept != OSP_APPLIED_HELD &&
+	    osp_apply_note_asked(path, answer.topology, (int64_t)time(NULL), &error))
+		kept = OSP_APPLIED_FAILED;
 	status = answer.topology ? print_result(call, kept, answer.topology, &change, &error)
 				 : say_failed(&error);
 	osp_source_answer_clear(&answer);
@@ -319,14 +319,14 @@ int osp_run_topology_accept(const struct osp_call *call)
 	struct osp_error error = {.text = ""};
 	struct osp_text text = OSP_TEXT_INIT;
 	char *path = call->argument_count ? strdup(call->arguments[0]) : osp_topology_path(&error);
-	enum osp_kept kept = path ? osp_keep_accept(path, &error) : OSP_KEPT_FAILED;
+	enum osp_applied kept = path ? osp_apply_held(path, &error) : OSP_APPLIED_FAILED;
 
-	if (kept == OSP_KEPT_APPLIED)
+	if (kept == OSP_APPLIED_NEW)
 		osp_text_printf(&text, "%s: the answer that was held is in force\n", path);
-	else if (kept == OSP_KEPT_UNCHANGED)
+	else if (kept == OSP_APPLIED_UNCHANGED)
 		osp_text_printf(&text, "%s: no answer is held\n", path);
 	free(path);
-	if (kept == OSP_KEPT_FAILED)
+	if (kept == OSP_APPLIED_FAILED)
 		return say_failed(&error);
 	return osp_print_text(&text, OSP_EXIT_YES);
 }

@@ -9,7 +9,7 @@
 
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/node_list.h"
-#include "host/source/keep.h"
+#include "host/source/apply.h"
 #include "lib/base/name_table.h"
 #include "lib/base/text.h"
 #include "tools/command/topology_nodes.h"
@@ -177,7 +177,7 @@ int osp_show_topology_nodes(const struct osp_topology *topology, const char *pat
 		calloc((size_t)osp_topology_node_count(topology) + 1, sizeof(*nodes.asked_s));
 	if (!nodes.asked_s || compare(&nodes))
 		status = osp_say_no_memory();
-	else if (osp_keep_read_asked(path, topology, nodes.asked_s, &error))
+	else if (osp_apply_read_asked(path, topology, nodes.asked_s, &error))
 		status = osp_say_error(&error);
 	else
 		status = as_json ? print_json(&nodes) : print(&nodes);

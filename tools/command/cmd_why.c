@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "lib/base/clean.h"
-#include "lib/gate/gate_words.h"
+#include "lib/gate/gate_text.h"
 #include "lib/place/parts.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/ask_segments.h"
 #include "host/slurm/block_jobs.h"
@@ -194,13 +194,13 @@ static void tell_relaxing(struct why *why, uint32_t level)
 				osp_format_time(relaxes_s, when, sizeof(when)));
 	if (will_do && request->domains_max > 1)
 		osp_text_printf(&why->text, "%u %s will do\n", request->domains_max,
-				osp_words_plural(will_do, plural, sizeof(plural)));
+				osp_sentence_plural(will_do, plural, sizeof(plural)));
 	else if (will_do)
 		osp_text_printf(&why->text, "one %s will do\n", will_do);
 	else if (*request->segments)
 		osp_text_printf(&why->text, "its segments may lie in any number of %s\n",
-				osp_words_plural(osp_topology_level_name(topology, level), plural,
-						 sizeof(plural)));
+				osp_sentence_plural(osp_topology_level_name(topology, level),
+						    plural, sizeof(plural)));
 	else
 		osp_text_add(&why->text, "any nodes will do\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_json.c - what env_words.c says in words, as JSON */
+/* env_json.c - what env_print.c says in words, as JSON */
 #include "tools/command/env_json.h"
 
 #include "tools/command/command.h"

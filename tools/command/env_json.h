@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * env_json.h - what lib/env/env_words.h says in words, as JSON
+ * env_json.h - what lib/env/env_print.h says in words, as JSON
  *
  * One thread.
  */
@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "lib/env/env_words.h"
+#include "lib/env/env_print.h"
 
 json_t *osp_env_json_view(const struct osp_env_view *view);
 json_t *osp_env_json_decisions(const struct osp_decisions *decisions);

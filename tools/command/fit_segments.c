@@ -9,7 +9,7 @@
 #include "host/slurm/ask_segments.h"
 #include "lib/layout/layout_segments.h"
 #include "lib/policy/spares.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "tools/command/command.h"
 #include "tools/command/layout_options.h"
 
@@ -191,12 +191,13 @@ static const char *says_segments(const struct osp_world *world,
 	char plural[64], segments[OSP_SEGMENTS_BYTES];
 
 	if (!answer->now.fits)
-		return osp_words_segments_wait(world->topology, &answer->input, NULL, &answer->now,
-					       answer->ever, buffer, buffer_bytes);
+		return osp_sentence_segments_wait(world->topology, &answer->input, NULL,
+						  &answer->now, answer->ever, buffer, buffer_bytes);
 	osp_segments_format(&answer->input.segments, world->topology, segments, sizeof(segments));
 	snprintf(buffer, buffer_bytes, "%u nodes on %u %s%s%s", answer->input.nodes,
 		 answer->now.domains,
-		 answer->now.domains == 1 ? level : osp_words_plural(level, plural, sizeof(plural)),
+		 answer->now.domains == 1 ? level
+					  : osp_sentence_plural(level, plural, sizeof(plural)),
 		 *segments ? " in segments " : "", segments);
 	return buffer;
 }
@@ -205,12 +206,12 @@ static int print_segments(const struct osp_world *world, const struct osp_segmen
 			  int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
 			says_segments(world, answer, words, sizeof(words)));
-	osp_words_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
-				words, sizeof(words));
+	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				   words, sizeof(words));
 	if (*words)
 		osp_text_printf(&text, "  %s\n", words);
 	if (status == OSP_EXIT_NO)
@@ -225,7 +226,7 @@ static int print_segments_json(const struct osp_world *world,
 			       const struct osp_segments_answer *answer, int status)
 {
 	json_t *root = json_object();
-	char words[OSP_WORDS_BYTES], segments[OSP_SEGMENTS_BYTES];
+	char words[OSP_SENTENCE_BYTES], segments[OSP_SEGMENTS_BYTES];
 	char *list = osp_snapshot_hostlist(world->snapshot, answer->chosen);
 
 	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
@@ -240,8 +241,8 @@ static int print_segments_json(const struct osp_world *world,
 						    segments, sizeof(segments))));
 	json_object_set_new(root, "says",
 			    osp_json_string(says_segments(world, answer, words, sizeof(words))));
-	osp_words_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
-				words, sizeof(words));
+	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				   words, sizeof(words));
 	if (*words)
 		json_object_set_new(root, "left", osp_json_string(words));
 	json_object_set_new(root, "could_ever", json_boolean(answer->ever));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/place/parts.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/output.h"
 
 #define WAITS "waits: "
@@ -138,11 +138,13 @@ static void fresh_words(const struct osp_world *world, const struct osp_story *s
 	const struct osp_fit_answer *nodes = &story->nodes;
 
 	if (story->in_parts)
-		osp_words_segments_wait(world->topology, &story->parts.input, NULL,
-					&story->parts.now, story->parts.ever, buffer, buffer_bytes);
+		osp_sentence_segments_wait(world->topology, &story->parts.input, NULL,
+					   &story->parts.now, story->parts.ever, buffer,
+					   buffer_bytes);
 	else
-		osp_words_waits(world->topology, &nodes->input, nodes->features, nodes->domains,
-				nodes->candidate_count, nodes->domain_count, buffer, buffer_bytes);
+		osp_sentence_waits(world->topology, &nodes->input, nodes->features, nodes->domains,
+				   nodes->candidate_count, nodes->domain_count, buffer,
+				   buffer_bytes);
 }
 
 /* --- one of the three ------------------------------------------------------------------------- */
@@ -176,7 +178,7 @@ static bool asks_alike(const char *note, const char *fresh)
 static void tell_nodes(const struct osp_world *world, const struct osp_state_job *job,
 		       const char *note, struct osp_story *story)
 {
-	char fresh[OSP_WORDS_BYTES];
+	char fresh[OSP_SENTENCE_BYTES];
 
 	fresh_words(world, story, fresh, sizeof(fresh));
 	if (story->level_now != (uint32_t)story->level && counts_nodes(note) &&
@@ -203,9 +205,9 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
  * looks for a domain, so what it wrote about one is old. */
 static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *story)
 {
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 
-	osp_words_anywhere(job->node_count, words, sizeof(words));
+	osp_sentence_anywhere(job->node_count, words, sizeof(words));
 	snprintf(story->words, sizeof(story->words), "%s%s", words,
 		 story->kind == OSP_WAITING_TURN ? "; jobs with a higher priority come first" : "");
 }

@@ -10,7 +10,7 @@
 #define OSP_WHY_STORY_H
 
 #include "lib/policy/waiting.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/ask_segments.h"
 #include "host/slurm/gang.h"
@@ -25,7 +25,7 @@ struct osp_story {
 	int level;	    /* the level asked for; -1: the topology has none of that name, or there
 			      is no topology */
 	uint32_t level_now; /* the level that will do now; 0: any nodes will */
-	char words[4 * OSP_WORDS_BYTES]; /* "": nothing is known */
+	char words[4 * OSP_SENTENCE_BYTES]; /* "": nothing is known */
 	struct osp_fit_answer nodes;
 	struct osp_segments_answer parts;
 };

@@ -2,7 +2,7 @@
 /* world.c - what a command looks at: --state, --topology and --free, or else Slurm */
 #include "tools/command/world.h"
 
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 
 static int open_world(const struct osp_call *call, bool may_lack, struct osp_world *world,
 		      struct osp_error *error)
@@ -30,13 +30,13 @@ int osp_call_world_without_topology(const struct osp_call *call, struct osp_worl
 
 void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root)
 {
-	char words[OSP_WORDS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 
 	if (!world->old_places)
 		return;
 	if (text)
 		osp_text_printf(text, "%s\n",
-				osp_words_old_places(world->old_places, words, sizeof(words)));
+				osp_sentence_old_places(world->old_places, words, sizeof(words)));
 	if (root)
 		json_object_set_new(root, "old_places", json_integer(world->old_places));
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "tools/picture/svg.h"
 
 #define MARGIN	     24
@@ -151,8 +151,8 @@ static void draw_spread(const struct osp_layout_show *show, const struct osp_sid
 	if (!plan->thin)
 		return;
 	osp_text_printf(&words, "%s a group:",
-			osp_words_plural(osp_topology_level_name(plan->topology, plan->thin),
-					 plural, sizeof(plural)));
+			osp_sentence_plural(osp_topology_level_name(plan->topology, plan->thin),
+					    plural, sizeof(plural)));
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		const struct osp_spread *spread = &side->spread[groups[i]];
 

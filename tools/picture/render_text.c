@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/policy/waiting.h"
-#include "lib/policy/words.h"
+#include "lib/policy/sentences.h"
 #include "host/slurm/gang.h"
 
 #define JOBS_SHOWN	24
@@ -522,7 +522,7 @@ static void add_fill_legend(const struct page *page)
 									 : page->map->box_level);
 
 	osp_text_printf(page->text, "\na cell for each of the %s: ",
-			osp_words_plural(level, plural, sizeof(plural)));
+			osp_sentence_plural(level, plural, sizeof(plural)));
 	osp_text_add(page->text,
 		     page->style->utf8
 			     ? "· all free, ▁ to ▇ partly in use, █ none free, x all out\n"

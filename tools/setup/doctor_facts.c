@@ -28,7 +28,7 @@
 #include "host/record/trial_file.h"
 #include "host/files.h"
 #include "host/slurm/fabric.h"
-#include "host/source/keep.h"
+#include "host/source/apply.h"
 #include "tools/setup/builds.h"
 
 #define TOPOLOGY_YAML_SINCE 0x190500
@@ -298,7 +298,7 @@ static int64_t last_asked(const char *path, const struct osp_topology *topology)
 	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s)), last_s = 0;
 	struct osp_error ignored = {.text = ""};
 
-	if (asked_s && !osp_keep_read_asked(path, topology, asked_s, &ignored)) {
+	if (asked_s && !osp_apply_read_asked(path, topology, asked_s, &ignored)) {
 		for (uint32_t node = 0; node < count; node++) {
 			if (osp_place_boot_s(osp_topology_note(topology, node)) &&
 			    asked_s[node] > last_s)
@@ -333,7 +333,7 @@ static bool watch_is_enabled(void)
 static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *topology)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
-	char *held = osp_keep_held_path(facts->topology_path);
+	char *held = osp_apply_held_path(facts->topology_path);
 	struct stat status;
 
 	facts->now_s = (int64_t)time(NULL);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply.c - compares a new answer with the topology in force, and writes it, or holds it */
+#include "host/source/apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/files.h"
+#include "lib/base/hostlist.h"
+#include "lib/base/name_table.h"
+#include "lib/base/text.h"
+#include "lib/topology/place_age.h"
+#include "lib/topology/readers.h"
+
+/* Which nodes could not have changed their place. */
+struct counting {
+	const struct osp_topology *before;
+	const struct osp_node_list *nodes; /* NULL: all of them could not */
+	struct osp_name_table by_name;
+	osp_counts_f *also; /* NULL: all */
+	void *context;
+};
+
+static bool counts(const char *name, void *context)
+{
+	const struct counting *counting = context;
+	uint32_t index = osp_name_table_find(&counting->by_name, 0, name);
+	const struct osp_node_note *note =
+		osp_topology_note(counting->before, osp_topology_find_node(counting->before, name));
+	const struct osp_listed_node *node;
+
+	if (counting->also && !counting->also(name, counting->context))
+		return false;
+	if (!counting->nodes)
+		return true;
+	if (index == OSP_NAME_ABSENT)
+		return false;
+	node = &counting->nodes->nodes[index];
+	if (!node->runs)
+		return false;
+	if (!note || !note->boot_s || !node->boot_s)
+		return true;
+	if (node->instance_id[0] && strcmp(node->instance_id, note->instance_id) != 0)
+		return false;
+	return osp_boot_is_same(node->boot_s, note->boot_s);
+}
+
+static int index_nodes(struct counting *counting)
+{
+	for (uint32_t i = 0; i < counting->nodes->count; i++) {
+		if (osp_name_table_add(&counting->by_name, 0, counting->nodes->nodes[i].name, i))
+			return -1;
+	}
+	return 0;
+}
+
+int osp_apply_compare(const struct osp_topology *before, const struct osp_topology *after,
+		      const struct osp_node_list *nodes, osp_counts_f *also, void *context,
+		      struct osp_topology_change *change, struct osp_error *error)
+{
+	struct counting counting = {before, nodes, OSP_NAME_TABLE_INIT, also, context};
+	int rc = nodes ? index_nodes(&counting) : 0;
+
+	if (!rc)
+		rc = osp_topology_compare(before, after, counts, &counting, change);
+	osp_name_table_free(&counting.by_name);
+	return rc ? osp_error_set(error, "out of memory") : 0;
+}
+
+/* "FILE.held"; to be freed. */
+static char *beside(const char *path, const char *suffix, struct osp_error *error)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *result;
+
+	osp_text_printf(&text, "%s%s", path, suffix);
+	result = osp_text_take(&text);
+	if (!result)
+		osp_error_set(error, "out of memory");
+	return result;
+}
+
+char *osp_apply_held_path(const char *path)
+{
+	struct osp_error ignored = {.text = ""};
+
+	return beside(path, ".held", &ignored);
+}
+
+/* The text of a file that may not be there; *there says whether it is. NULL with `error` set
+ * otherwise. */
+static char *read_kept(const char *path, size_t *bytes, bool *there, struct osp_error *error)
+{
+	*there = access(path, F_OK) == 0 || errno != ENOENT;
+	return *there ? osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, bytes, error) : NULL;
+}
+
+static int write_held(const char *path, const char *text, struct osp_error *error)
+{
+	char *held = beside(path, ".held", error);
+	int rc = held ? osp_write_trusted(held, text, strlen(text), error) : -1;
+
+	free(held);
+	return rc;
+}
+
+int osp_apply_hold(const char *path, const struct osp_topology *topology, const char *source,
+		   struct osp_error *error)
+{
+	char *text = osp_write_onespine_topology(topology, source);
+	int rc = text ? write_held(path, text, error) : osp_error_set(error, "out of memory");
+
+	free(text);
+	return rc;
+}
+
+/* An answer that was held is not the last one any more. */
+static void drop_held(const char *path)
+{
+	char *held = osp_apply_held_path(path);
+
+	if (held)
+		unlink(held);
+	free(held);
+}
+
+/* With the last good answer at hand. */
+static enum osp_applied judge(const char *path, const char *old, size_t old_bytes,
+			      const struct osp_topology *topology, const char *text,
+			      const struct osp_node_list *nodes,
+			      const struct osp_topology_guard *guard,
+			      struct osp_topology_change *change, struct osp_error *error)
+{
+	struct osp_topology *before = osp_read_onespine_topology(path, old, old_bytes, error);
+	int rc =
+		before ? osp_apply_compare(before, topology, nodes, NULL, NULL, change, error) : -1;
+
+	osp_topology_free(before);
+	if (rc)
+		return OSP_APPLIED_FAILED;
+	if (guard && osp_topology_guard(guard, change, error))
+		return write_held(path, text, error) ? OSP_APPLIED_FAILED : OSP_APPLIED_HELD;
+	drop_held(path);
+	if (!strcmp(old, text))
+		return OSP_APPLIED_UNCHANGED;
+	return osp_write_trusted(path, text, strlen(text), error) ? OSP_APPLIED_FAILED
+								  : OSP_APPLIED_NEW;
+}
+
+enum osp_applied osp_apply_topology(const char *path, const struct osp_topology *topology,
+				    const char *source, const struct osp_node_list *nodes,
+				    const struct osp_topology_guard *guard,
+				    struct osp_topology_change *change, struct osp_error *error)
+{
+	enum osp_applied kept = OSP_APPLIED_FAILED;
+	char *text = osp_write_onespine_topology(topology, source);
+	size_t old_bytes;
+	bool there;
+	char *old;
+
+	memset(change, 0, sizeof(*change));
+	if (!text) {
+		osp_error_set(error, "out of memory");
+		return kept;
+	}
+	old = read_kept(path, &old_bytes, &there, error);
+	if (old)
+		kept = judge(path, old, old_bytes, topology, text, nodes, guard, change, error);
+	else if (!there && !osp_write_trusted(path, text, strlen(text), error))
+		kept = OSP_APPLIED_NEW;
+	free(old);
+	free(text);
+	return kept;
+}
+
+enum osp_applied osp_apply_held(const char *path, struct osp_error *error)
+{
+	char *held = beside(path, ".held", error);
+	enum osp_applied kept = OSP_APPLIED_FAILED;
+	struct osp_topology *topology;
+	size_t bytes;
+	bool there;
+	char *text;
+
+	if (!held)
+		return kept;
+	text = read_kept(held, &bytes, &there, error);
+	topology = text ? osp_read_onespine_topology(held, text, bytes, error) : NULL;
+	if (!there)
+		kept = OSP_APPLIED_UNCHANGED;
+	else if (topology && !osp_write_trusted(path, text, bytes, error) && !unlink(held))
+		kept = OSP_APPLIED_NEW;
+	osp_topology_free(topology);
+	free(text);
+	free(held);
+	return kept;
+}
+
+int osp_apply_note_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
+			 struct osp_error *error)
+{
+	uint32_t count = osp_topology_node_count(topology), used = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct osp_text text = OSP_TEXT_INIT;
+	char *asked = beside(path, ".asked", error), *list = NULL, *line = NULL;
+	int rc = -1;
+
+	for (uint32_t rank = 0; names && rank < count; rank++)
+		names[used++] =
+			osp_topology_node_name(topology, osp_topology_node_at_rank(topology, rank));
+	if (names)
+		list = osp_hostlist_compact(names, used);
+	osp_text_printf(&text, "%lld %s\n", (long long)time_s, list ? list : "");
+	line = osp_text_take(&text);
+	if (asked && list && line)
+		rc = osp_write_output(asked, line, strlen(line), error);
+	else
+		osp_error_set(error, "out of memory");
+	free(names);
+	free(list);
+	free(line);
+	free(asked);
+	return rc;
+}
+
+/* The nodes of one line while their list is expanded. */
+struct asked_line {
+	const struct osp_topology *topology;
+	int64_t *asked_s;
+	int64_t time_s;
+};
+
+static int take_asked(const char *name, void *context)
+{
+	const struct asked_line *line = context;
+	uint32_t node = osp_topology_find_node(line->topology, name);
+
+	if (node != OSP_NO_NODE)
+		line->asked_s[node] = line->time_s;
+	return 0;
+}
+
+static int read_asked_lines(const char *path, char *text, struct asked_line *asked,
+			    struct osp_error *error)
+{
+	struct osp_error inner = {.text = ""};
+	char *line, *end;
+
+	for (int number = 1; (line = strsep(&text, "\n")); number++) {
+		if (!*line)
+			continue;
+		asked->time_s = strtoll(line, &end, 10);
+		if (end == line || *end != ' ' || asked->time_s < 0)
+			return osp_error_at(
+				error, path, number, 1,
+				"\"TIME NODES\" is expected, as \"1700000000 gpu-[1-4]\"");
+		if (osp_hostlist_expand(end + 1, take_asked, asked, &inner))
+			return osp_error_at(error, path, number,
+					    (int)(end - line) + 1 + inner.column, "%s", inner.text);
+	}
+	return 0;
+}
+
+int osp_apply_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
+			 struct osp_error *error)
+{
+	struct asked_line asked = {topology, asked_s, 0};
+	char *asked_path = beside(path, ".asked", error), *text = NULL;
+	bool there = true;
+	size_t bytes;
+	int rc = -1;
+
+	if (asked_path)
+		text = read_kept(asked_path, &bytes, &there, error);
+	if (text)
+		rc = read_asked_lines(asked_path, text, &asked, error);
+	free(text);
+	free(asked_path);
+	return there ? rc : 0;
+}
