@@ -216,12 +216,26 @@ bool shadow_is_first_moment(const struct shadow_call *call)
 	return call->job->start_time <= shadow_first_moment_s(call);
 }
 
-/* Calls Slurm's function once with the bitmap as it is. */
+/*
+ * Tells whether a yes to a start now starts nothing: Slurm preempts no job for it and has built
+ * nothing that the job could hold. From 24.11 on it says so for a node beside a job of a partition
+ * with OverSubscribe=FORCE: where it removes the jobs to preempt, a node has no list of jobs
+ * (node_data_dup_use() in node_data.c). select_nodes() then refuses the start, each time.
+ */
+static bool starts_nothing(const struct shadow_call *call, osp_list_t *preempted)
+{
+	return call->mode == SELECT_MODE_RUN_NOW && call->preempted &&
+	       !(preempted && list_count(preempted)) && !call->job->job_resrcs;
+}
+
+/* Calls Slurm's function once with the bitmap as it is. A yes that starts nothing is none, although
+ * call->rc says so. */
 static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
 		       osp_list_t **preempted)
 {
 	osp_list_t *candidates = candidates_for(call, question);
 	job_record_t *job = call->job;
+	bool preempts = candidates != NULL;
 
 	if (question->mode == OSP_ASK_FIRST)
 		job->bit_flags |= TEST_NOW_ONLY;
@@ -235,7 +249,7 @@ static bool call_slurm(struct shadow_call *call, const struct osp_question *ques
 	if (call->rc == SLURM_SUCCESS && question->mode == OSP_ASK_FIRST &&
 	    !shadow_is_first_moment(call))
 		call->rc = OSP_ERROR_NO_DOMAIN;
-	return call->rc == SLURM_SUCCESS;
+	return call->rc == SLURM_SUCCESS && !(preempts && starts_nothing(call, *preempted));
 }
 
 /* What one call needs to be undone. */

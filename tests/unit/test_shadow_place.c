@@ -728,6 +728,50 @@ static void preempts_in_one_domain(void **state)
 	assert_true(!asked.preempted || list_count(asked.preempted) == 1);
 }
 
+/* With jobs to preempt Slurm gives the first leaf as it is, though not without these jobs, and has
+ * nothing that would start the job there (24.11 on: beside a job of a partition with
+ * OverSubscribe=FORCE). */
+static int promises_first_leaf(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes,
+			       uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			       osp_list_t *offered, osp_list_t **taken,
+			       OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	if (mode == SELECT_MODE_RUN_NOW && offered && bit_test(nodes, 0)) {
+		bit_clear_all(nodes);
+		bit_nset(nodes, 0, 3);
+		return SLURM_SUCCESS;
+	}
+	return fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			     OSP_JOB_TEST_TAIL_VALUES);
+}
+
+static void a_yes_that_starts_nothing_is_none(void **state)
+{
+	static const uint32_t in_use[] = {1, 3, 2, 3};
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	fake_slurm.job_test = promises_first_leaf;
+	asked.candidates = list_create(NULL);
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		list_append(asked.candidates, busy(50 + leaf, leaf * 4, in_use[leaf], 1000));
+	shadow_count_refresh(asked.now);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-11");
+	assert_true(was_preempted(52));
+
+	/* nor is it one where no other leaf is left */
+	FREE_NULL_LIST(asked.preempted);
+	FREE_NULL_LIST(asked.candidates);
+	for (uint32_t leaf = 1; leaf < 4; leaf++)
+		busy(60 + leaf, leaf * 4, 4, 1000);
+	asked.candidates = list_create(NULL);
+	list_append(asked.candidates, find_job_record(50));
+	shadow_count_refresh(asked.now + 1);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: ");
+}
+
 /* A node that comes or goes (scontrol create, a dynamic one that registers) has all laid anew. In a
  * long grace time another leaf may have become as good as the one where preemption has begun. */
 static void preempts_nobody_else_when_nodes_change(void **state)
@@ -1142,6 +1186,7 @@ int main(void)
 #endif
 		TEST(is_never_worse_than_slurm_when_tested),
 		TEST(preempts_in_one_domain),
+		TEST(a_yes_that_starts_nothing_is_none),
 		TEST(preempts_nobody_else_when_nodes_change),
 		TEST(forgets_with_each_task),
 		TEST(preempts_by_components),

@@ -143,6 +143,36 @@ static void waits_for_those_that_leave(void **state)
 	assert_string_equal(nodes_given(), "0-5");
 }
 
+/* With jobs to preempt Slurm gives the first node as it is, where it cannot start the job. */
+static int promises_first_node(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes,
+			       uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			       osp_list_t *offered, osp_list_t **taken,
+			       OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	if (mode == SELECT_MODE_RUN_NOW && offered && bit_test(nodes, 0)) {
+		bit_clear_all(nodes);
+		bit_set(nodes, 0);
+		return SLURM_SUCCESS;
+	}
+	return give_many(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			 OSP_JOB_TEST_TAIL_VALUES);
+}
+
+static void places_what_slurm_would_not_start(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 0;
+	fake_slurm.job_test = promises_first_node;
+	takes = 6;
+	preemptable(50, 0, 8);
+	preemptable(51, 8, 8);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-13");
+	assert_preempts(find_job_record(51));
+}
+
 /* Fewer nodes than make a gang may preempt on several spines: these jobs are waited for, then. */
 static void few_nodes_wait_for_those_that_leave(void **state)
 {
@@ -980,6 +1010,7 @@ int main(void)
 		TEST(starts_small_where_that_is_sooner),
 		TEST(waits_for_those_that_leave),
 		TEST(few_nodes_wait_for_those_that_leave),
+		TEST(places_what_slurm_would_not_start),
 		TEST(places_components_where_all_have_room),
 		TEST(components_wait_for_one_domain),
 		TEST(components_start_on_settled_nodes),
