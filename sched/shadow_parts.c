@@ -140,7 +140,7 @@ void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset
 		snprintf(buffer, buffer_bytes,
 			 WAITS
 			 "its nodes are free, but Slurm cannot start the job there now (memory, "
-			 "cores, GPUs, licenses, a limit or Slurm's own topology)");
+			 "cores, GPUs, licenses, a limit or TopologyPlugin)");
 	else
 		osp_sentence_segments_wait(shadow_state.topology, &input, &place, &now, ever.fits,
 					   buffer, buffer_bytes);

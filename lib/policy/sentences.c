@@ -205,7 +205,7 @@ const char *osp_sentence_not_started(const char *level, uint32_t free_nodes, cha
 	snprintf(buffer, buffer_bytes,
 		 "waits: one %s has %u %s free, but Slurm cannot start the job there now (memory, "
 		 "cores, "
-		 "GPUs, licenses, a limit or Slurm's own topology)",
+		 "GPUs, licenses, a limit or TopologyPlugin)",
 		 level, free_nodes, nodes_word(free_nodes));
 	return buffer;
 }

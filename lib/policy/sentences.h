@@ -71,7 +71,7 @@ const char *osp_sentence_anywhere(uint32_t nodes, char *buffer, size_t buffer_by
 
 /* Says that one domain has `free_nodes` nodes free, but Slurm does not start the gang there:
  * "waits: one spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores,
- * GPUs, licenses, a limit or Slurm's own topology)". */
+ * GPUs, licenses, a limit or TopologyPlugin)". */
 const char *osp_sentence_not_started(const char *level, uint32_t free_nodes, char *buffer,
 				     size_t buffer_bytes);
 

@@ -271,7 +271,7 @@ needs_fake_slurm() {
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4'
 	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30
 	# the running job's end is no whole number of minutes away
-	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses or a limit)' \
+	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)' \
 		beside_slurm 7230 'n[1-4]' -N 4 --gres gpu:1 -t 30
 	# it leaves too little, or the gang may not share
 	expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \

@@ -133,7 +133,7 @@ because() {
 	[[ $(because) == "waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)" ]]
 	why 1206 | grep -qxF "by nodes that no job uses at all:"
 	# nodes are free, and Slurm does not start it there
-	job '. + {node_count: 2, admin_comment: "[onespine: gang=spine; waits: one spine has 2 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses or a limit)]"}'
+	job '. + {node_count: 2, admin_comment: "[onespine: gang=spine; waits: one spine has 2 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)]"}'
 	[[ $(because) == "waits: one spine has 2 nodes free, but Slurm cannot start"* ]]
 	[[ $(why 1206) != *'room for it now'* ]]
 	# the cause is none of its nodes

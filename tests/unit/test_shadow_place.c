@@ -74,7 +74,7 @@ static void undoes_what_slurm_refuses(void **state)
 	assert_null(asked.preempted);
 	assert_says(job,
 		    "waits: one leaf has 4 nodes free, but Slurm cannot start the job there now "
-		    "(memory, cores, GPUs, licenses, a limit or Slurm's own topology)");
+		    "(memory, cores, GPUs, licenses, a limit or TopologyPlugin)");
 }
 
 /* With jobs to preempt Slurm looks further than it is asked to, and says yes. */
