@@ -134,18 +134,42 @@ job_processes() {
 	((!${#wanted[@]})) || printf '%s\n' "${!wanted[@]}"
 }
 
+# note_births: when each process of now began. A number is given to another process soon after its own has ended: where
+# many clusters run, 32,768 of them last for a minute.
+declare -A born=()
+note_births() {
+	local stat
+	local -a fields
+	born=()
+	while IFS= read -r stat; do
+		read -ra fields <<<"${stat##*) }"
+		born[${stat%% *}]=${fields[19]-}
+	done < <(cat /proc/[0-9]*/stat 2>/dev/null)
+}
+
+# is_same PID: it runs, and is what had this number at note_births, where that was called
+is_same() {
+	local stat
+	local -a fields
+	{ IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+	read -ra fields <<<"${stat##*) }"
+	[[ ${fields[0]} != Z ]] || return 1
+	((!${#born[@]})) || [[ ${born[$1]-} == "${fields[19]}" ]]
+}
+
 # signal NAME PID...: numbers that are gone meanwhile are no error
 signal() {
-	local name=$1
+	local name=$1 pid
 	shift
-	((!$#)) || kill "-$name" "$@" 2>/dev/null || true
+	for pid; do
+		! is_same "$pid" || kill "-$name" "$pid" 2>/dev/null || true
+	done
 }
 
 none_of() {
-	local pid stat
+	local pid
 	for pid; do
-		{ read -r stat <"/proc/$pid/stat"; } 2>/dev/null || continue
-		[[ ${stat##*) } == Z* ]] || return 1
+		! is_same "$pid" || return 1
 	done
 }
 
@@ -164,16 +188,24 @@ end_processes() {
 # stop_daemons: jobs first, then the controller, the nodes, and what they left
 stop_daemons() {
 	local -a pids
+	note_births
 	mapfile -t pids < <(our_processes '^(slurmctld|memcheck)')
 	end_processes "$( ((valgrind)) && echo 180 || echo 30)" "${pids[@]}"
+	note_births
 	mapfile -t pids < <(our_processes '^slurmd')
 	end_processes 20 "${pids[@]}"
-	mapfile -t pids < <(
-		job_processes
-		our_processes
-	)
-	signal KILL "${pids[@]}"
-	await 10 none_of "${pids[@]}" || say "still running: ${pids[*]}"
+	local _
+	for _ in first 'begun meanwhile'; do
+		note_births
+		mapfile -t pids < <(
+			job_processes
+			our_processes
+		)
+		((${#pids[@]})) || break
+		signal KILL "${pids[@]}"
+		await 10 none_of "${pids[@]}" || say "still running: ${pids[*]}"
+	done
+	born=()
 	stop_holders
 }
 
