@@ -143,7 +143,7 @@ ranks() {
 		srun -N1 -n1 sh -c '$tell' 2>&1; echo next
 		srun -m block sh -c '$tell' 2>&1; echo next
 		onespine hosts --format=slurm >$BATS_TEST_TMPDIR/hosts
-		SLURM_HOSTFILE=$BATS_TEST_TMPDIR/hosts srun -m arbitrary sh -c '$tell' 2>&1; echo done")
+		SLURM_HOSTFILE=$BATS_TEST_TMPDIR/hosts srun -m arbitrary sh -c '$tell' 2>&1; echo done; exec sleep 600")
 	await 60 done_writing "$out" || fail "$(cat "$out")"
 	readarray -d '' -t parts < <(sed 's/^next$/\x00/' "$out")
 	for part in 0 2; do
