@@ -55,4 +55,4 @@ bench-gate:
 soak:
 	$(top_srcdir)/tests/soak . $(SOAK_OPTIONS)
 .PHONY: soak
-EXTRA_DIST += tests/soak
+EXTRA_DIST += tests/soak tests/updates/run tests/updates/updates.bats

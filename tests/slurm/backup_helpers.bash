@@ -38,10 +38,10 @@ started() {
 	await 10 test -s "$BATS_FILE_TMPDIR/$name.started"
 }
 
-# ended NAME: ends it, and waits until it is gone
+# ended NAME [SIGNAL]: ends it, and waits until it is gone
 ended() {
 	local file=$BATS_FILE_TMPDIR/$1.started
-	kill "$(<"$file")"
+	kill "-${2:-TERM}" "$(<"$file")"
 	await 30 test ! -d "/proc/$(<"$file")"
 	rm "$file"
 }

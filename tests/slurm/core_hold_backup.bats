@@ -38,8 +38,8 @@ none_used() {
 @test "a backup takes over and gives back: gangs stay, start, and hold no license" {
 	running=$(submit --gang -N2 --exclusive -w 'n[1-2]')
 	await_job "$running" RUNNING
-	busy=$(submit -N1 --exclusive -w n3)
-	await_job "$busy" RUNNING
+	# no job that would have to be ended under the backup: 22.05's may send its nodes nothing (agent.c, agent_init())
+	scontrol update NodeName=n3 State=DRAIN Reason=test
 	waiting=$(submit --gang -N2 --exclusive)
 	await 20 note_holds "$waiting" 'waits: 2 nodes on one spine'
 	await_saved "$waiting"
@@ -50,7 +50,7 @@ none_used() {
 	equal "$(job_state "$running") $(job_state "$waiting")" 'RUNNING PENDING'
 	none_used
 	fresh=$(submit --gang -N2 --exclusive)
-	scancel "$busy"
+	scontrol update NodeName=n3 State=RESUME
 	await_job "$waiting" RUNNING
 	none_used
 	start_primary
@@ -65,7 +65,7 @@ none_used() {
 	none_used
 	scancel "$fresh" "$waiting"
 	start_primary
-	ended backup
+	ended backup KILL # one that stands by may take no notice of TERM
 }
 
 # start_primary: it asks the backup for control
@@ -76,6 +76,7 @@ start_primary() {
 }
 
 @test "gangs that are held stay so under the backup and after it" {
+	slurm_at_least 24.11 || skip "22.05's backup may send its nodes nothing (agent.c, agent_init()), so no job ends under it"
 	busy=$(submit -N4 --exclusive)
 	await_job "$busy" RUNNING
 	waiting=$(submit --gang -N2 --exclusive)
@@ -96,7 +97,7 @@ start_primary() {
 	other=$(submit -N4 --exclusive)
 	await_job "$other" RUNNING
 	equal "$(job_state "$fresh") $(job_state "$waiting")" 'PENDING PENDING'
-	ended backup
+	ended backup KILL
 	await_saved "$waiting"
 	start_with "$BATS_FILE_TMPDIR/matching"
 	scancel "$other"
