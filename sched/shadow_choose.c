@@ -164,6 +164,7 @@ static struct osp_choose_input input_of(const struct choice *choice)
 {
 	const struct shadow_call *call = choice->call;
 	const struct shadow_gang *gang = choice->gang;
+	bool only_jobs = only_jobs_matter(call);
 
 	return (struct osp_choose_input){
 		.mode = mode_of(call->mode),
@@ -179,8 +180,8 @@ static struct osp_choose_input input_of(const struct choice *choice)
 		.exact_size = gang->exact_size,
 		.asked_again = call->asked_again,
 		.prefer_level = gang->prefer_level,
-		.bound_is_start = only_jobs_matter(call),
-		.request = only_jobs_matter(call) ? shadow_request_hash(call->job) : 0,
+		.bound_is_start = only_jobs,
+		.request = only_jobs ? shadow_request_hash(call->job) : 0,
 		.possible = choice->possible,
 		.settling = gang->settling,
 		.stuck = gang->stuck,
