@@ -433,7 +433,9 @@ static int check_done(struct osp_runner *runner, struct osp_lane *lane, bool spo
 	return go_on(runner, lane);
 }
 
-static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
+/* Ends a child whose check is not done. */
+static int check_broke(struct osp_runner *runner, struct osp_lane *lane, const char *value,
+		       const char *why)
 {
 	bool basic = current(runner, lane)->check->basic;
 	enum osp_verdict gravest;
@@ -441,12 +443,17 @@ static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
 	add_time(runner, lane);
 	end_child(lane);
 	if (keep_told(runner, lane, &gravest) ||
-	    keep_own(
-		    runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "crashed",
-		    "the check's process ended before its time: a fault of the check, of a library "
-		    "or of memory"))
+	    keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, value, why))
 		return -1;
 	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
+}
+
+static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
+{
+	return check_broke(
+		runner, lane, "crashed",
+		"the check's process ended before its time: a fault of the check, of a library "
+		"or of memory");
 }
 
 /* Keeps the result of a check that hung twice. The node is at fault only if nothing else kept the
@@ -516,6 +523,23 @@ static int remember(struct osp_runner *runner, struct osp_lane *lane, const stru
 	return 0;
 }
 
+/* Tells whether a check writes such a message. */
+static bool is_sound(struct message *message)
+{
+	if (!osp_told_flag(&message->spoilt))
+		return false;
+	switch ((unsigned int)message->kind) {
+	case TELLS_RESULT:
+		return osp_told_result(&message->told.result);
+	case TELLS_SPEED:
+		return osp_told_speed(&message->told.speed);
+	case TELLS_FIGURE:
+		return osp_told_figure(&message->told.figure);
+	default:
+		return message->kind == TELLS_DONE;
+	}
+}
+
 /* Takes what the child has written, and acts on whole messages. */
 static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
 {
@@ -532,6 +556,10 @@ static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
 		return 0;
 	lane->buffered = 0;
 	memcpy(&message, lane->buffer, sizeof(message));
+	if (!is_sound(&message))
+		return check_broke(runner, lane, "nonsense",
+				   "the check's process wrote what no check writes: a fault of the "
+				   "check, of a library or of memory, or somebody else's words");
 	if (message.kind == TELLS_DONE)
 		return check_done(runner, lane, message.spoilt);
 	return remember(runner, lane, &message);

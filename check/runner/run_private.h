@@ -59,6 +59,18 @@ int osp_lanes_run(struct osp_runner *runner);
 
 bool osp_budget_over(const struct osp_runner *runner);
 
+/* --- told.c ----------------------------------------------------------------------------------- */
+
+/*
+ * Tell whether what a child wrote is what a check writes: words that end in their fields, which
+ * they clean, and numbers of their kinds. A child that was taken over by what a user wrote may
+ * write anything, and the runner is root without its confinement.
+ */
+bool osp_told_result(struct osp_result *result);
+bool osp_told_speed(struct osp_speed *speed);
+bool osp_told_figure(struct osp_figure *figure);
+bool osp_told_flag(const bool *flag);
+
 /* --- outcome.c -------------------------------------------------------------------------------- */
 
 #define OSP_RESULTS_MAX 512 /* the most results of one check */

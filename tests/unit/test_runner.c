@@ -98,6 +98,52 @@ static void say_too_much(struct osp_check_context *context)
 		osp_result_pass(context, "%d", i);
 }
 
+/* Words without an end, and numbers that are none of their kind, as a check could write that was
+ * taken over by what it read. */
+static void lies(struct osp_check_context *context)
+{
+	struct osp_result result;
+
+	memset(&result, 'x', sizeof(result));
+	context->tell(context, &result);
+	osp_result_pass(context, "well");
+}
+
+static void lies_of_words(struct osp_check_context *context)
+{
+	struct osp_result result = {.verdict = OSP_VERDICT_ERROR, .twice = true};
+
+	memset(result.why, 'x', sizeof(result.why));
+	context->tell(context, &result);
+	osp_result_pass(context, "well");
+}
+
+static void lies_of_a_speed(struct osp_check_context *context)
+{
+	struct osp_speed speed = {.judged = true, .least = 12345, .physics = 12345};
+
+	context->tell_speed(context, &speed);
+	osp_result_pass(context, "well");
+}
+
+static void lies_of_a_figure(struct osp_check_context *context)
+{
+	struct osp_figure figure = {.value = 1};
+
+	memset(figure.name, 'x', sizeof(figure.name));
+	context->tell_figure(context, &figure);
+	osp_result_pass(context, "well");
+}
+
+/* What a terminal would obey. */
+static void says_it_loudly(struct osp_check_context *context)
+{
+	struct osp_result result = {
+		.verdict = OSP_VERDICT_FAIL, .why = "loud\033[2J", .subject = "a\nb"};
+
+	context->tell(context, &result);
+}
+
 #define CHECK_IN(function, group_, worst_, deadline_ms_, ...)                                      \
 	{                                                                                          \
 		.name = #function, .group = group_, .worst = worst_, .deadline_ms = deadline_ms_,  \
@@ -211,6 +257,31 @@ static void each_ends_as_it_must(void **state)
 }
 
 static unsigned long press_us; /* by which the check's own child lets the pressure grow */
+
+static void what_no_check_writes_is_an_error(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK(lies, ),
+		CHECK(lies_of_words, ),
+		CHECK(lies_of_a_speed, ),
+		CHECK(lies_of_a_figure, ),
+		CHECK(says_it_loudly, ),
+		CHECK(pass, ),
+	};
+	struct osp_run run;
+
+	(void)state;
+	run_checks(checks, 6, 0, 1000, &run);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(run.outcomes[i].verdict, OSP_VERDICT_ERROR);
+		assert_int_equal(run.outcomes[i].result_count, 1);
+		assert_string_equal(run.outcomes[i].results[0].value, "nonsense");
+	}
+	assert_string_equal(run.outcomes[4].results[0].subject, "a?b");
+	assert_string_equal(run.outcomes[4].results[0].why, "loud?[2J");
+	assert_int_equal(run.outcomes[5].verdict, OSP_VERDICT_PASS);
+	osp_run_free(&run);
+}
 
 static void hang_pressed(struct osp_check_context *context)
 {
@@ -1014,6 +1085,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ends_as_it_must),
+		cmocka_unit_test(what_no_check_writes_is_an_error),
 		cmocka_unit_test(a_user_may_keep_others_from_the_driver),
 		cmocka_unit_test(starved_is_not_stuck),
 		cmocka_unit_test(held_up_is_not_stuck),
