@@ -61,6 +61,23 @@ static unsigned int recovery_of(const char *text)
 	return to ? (unsigned int)(strtoul(to + strlen(") to "), NULL, 16) & 0xff) : UINT_MAX;
 }
 
+#define HEX "0123456789abcdefABCDEF"
+
+/* Tells whether it is a whole PCI address, "0000:3b:00" or "0000:3b:00.0". A kernel message may
+ * begin with the name of a user's process, which has room for "NVRM: Xid (PCI:" and for no more. */
+static bool is_address(const char *address)
+{
+	size_t domain = strspn(address, HEX);
+	const char *at = address + domain;
+
+	if (domain < 4)
+		return false;
+	for (int i = 0; i < 2; i++, at += 3)
+		if (*at != ':' || strspn(at + 1, HEX) != 2)
+			return false;
+	return !*at || (*at == '.' && strspn(at + 1, HEX) == 1 && !at[2]);
+}
+
 /* Parses "(PCI:0000:3b:00" and what follows in the brackets. Returns the position after "): ", or
  * NULL. */
 static const char *take_address(const char *at, struct osp_xid *xid, const char **attributes)
@@ -72,12 +89,14 @@ static const char *take_address(const char *at, struct osp_xid *xid, const char 
 	if (strncmp(at, start, sizeof(start) - 1) != 0)
 		return NULL;
 	at += sizeof(start) - 1;
-	length = strspn(at, "0123456789abcdefABCDEF:.");
+	length = strspn(at, HEX ":.");
 	end = strstr(at, "): ");
 	if (!length || length >= sizeof(xid->address) || !end || end < at + length)
 		return NULL;
 	memcpy(xid->address, at, length);
 	xid->address[length] = '\0';
+	if (!is_address(xid->address))
+		return NULL;
 	*attributes = at + length;
 	return end + strlen("): ");
 }
@@ -258,10 +277,12 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
  * asks for a reset, but a kernel that cannot be interrupted causes it as well as a GPU that hangs:
  * with a synthetic load in two of two tries (NVIDIA/open-gpu-kernel-modules 1243; also 1097, 1146).
  * 119 (the GPU's system processor does not answer) came from ordinary programs with drivers 525
- * before 525.105.17, by NVIDIA's own release notes (there, 446). 62 (firmware stopped) is hardware,
- * driver or heat in NVIDIA's table, and no report was found of a program that causes it (there, 942
- * and 1045: it comes first, and 45, the end of programs, after it), so it fails. Whatever a program
- * did, a GPU that needs a reset says so itself: XID 154 and NVML's recovery action, which fail. */
+ * before 525.105.17, by NVIDIA's own release notes (there, 446). 120 (its software ended) followed
+ * an X server from card to card, by way of the display (there, 1214), which no node for jobs
+ * drives, so it fails. 62 (firmware stopped) is hardware, driver or heat in NVIDIA's table, and no
+ * report was found of a program that causes it (there, 942 and 1045: it comes first, and 45, the
+ * end of programs, after it), so it fails. Whatever a program did, a GPU that needs a reset says so
+ * itself: XID 154 and NVML's recovery action, which fail. */
 static const struct {
 	unsigned char first;
 	unsigned char last;

@@ -89,6 +89,16 @@ static void records(void **state)
 		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79x", "none"},
 		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 99999, much", "none"},
 		{"4,10,900,-;NVRM: Xid (PCI:): 79, nowhere", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:3b:00): 79, no domain", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:0): 79, half a slot", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00.): 79, no function", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00.00): 79, more than one", "none"},
+		/* the kernel's words about a user's process of the name "NVRM: Xid (PCI:" in a
+		 * control group of the name "x): 79, " */
+		{"4,10,900,-;NVRM: Xid (PCI:: page allocation failure: order:4, "
+		 "mode:0x40cc0(GFP_KERNEL|__GFP_COMP), nodemask=(null),cpuset=x): 79, "
+		 ",mems_allowed=0",
+		 "none"},
 		{"4,10,900,-;NVRM: Xid (PCI:00000000000000000000000000000:3b:00): 79, far", "none"},
 		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00) 79, no colon", "none"},
 		{"4,10,900,-;", "none"},
