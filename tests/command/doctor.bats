@@ -292,6 +292,22 @@ in_place() {
 	[[ $(stat -c %a "lib/slurm/$BEFORE") == 755 ]]
 }
 
+@test "no link goes through a folder that another user can move" {
+	((EUID == 0)) || skip 'needs root'
+	make_builds
+	mkdir -p theirs/x
+	mv lib/slurm theirs/x/slurm
+	ln -s ../theirs/x/slurm lib/slurm
+	chown 65534 theirs/x
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	holds "$output" "$DIR/theirs/x can be written by others than root, so it is not used"
+	in_place "$BEFORE"
+	chown 0 theirs/x
+	onespine doctor --before-start
+	in_place "$NOW"
+}
+
 @test "no build is put in place by halves, nor one that others may write" {
 	make_builds
 	mv "lib/slurm/$NOW/job_submit_onespine.so" kept.so
@@ -450,6 +466,37 @@ stub() {
 	mkdir -p stubs
 	printf '#!/bin/sh\necho "%s"\n' "$2" >"stubs/$1"
 	chmod 755 "stubs/$1"
+}
+
+# runs_deleted UID: a process of that user whose program was munged; sets PROCESS
+runs_deleted() {
+	local folder=$BATS_TEST_TMPDIR/of-$1
+	mkdir -p "$folder"
+	cp "$(command -v sleep)" "$folder/munged"
+	chmod -R a+rX "$BATS_RUN_TMPDIR" "$folder"
+	setpriv --reuid="$1" --regid="$1" --clear-groups "$folder/munged" 600 3>&- &
+	PROCESS=$!
+	until [[ $(readlink "/proc/$PROCESS/exe") == "$folder/munged" ]]; do
+		kill -0 "$PROCESS"
+	done
+	rm "$folder/munged"
+}
+
+@test "a munged from before its update is wrong, a user's process of that name is not" {
+	((EUID == 0)) || skip 'needs root'
+	make_right
+	write_topology 1-4
+	stub munged 'munge-0.5.18 (2026-02-10)'
+	stub zcat ''
+	runs_deleted 4242
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	kill "$PROCESS"
+	[[ $output != *"process $PROCESS"* ]]
+	runs_deleted 0
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	kill "$PROCESS"
+	[[ $status == 1 ]]
+	holds "$output" "wrong: the munged that runs (process $PROCESS) is from before the update of its file"
 }
 
 @test "a munged that leaks its key is wrong, unless its package has the fix" {

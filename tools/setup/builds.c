@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/slurm/slurm_files.h"
+#include "lib/base/trust.h"
 
 #define PATH_BYTES    4096
 #define VERSION_BYTES 32
@@ -106,17 +107,32 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
 
 /* --- putting it in place ---------------------------------------------------------------------- */
 
-/* Checks a file, its VERSION and slurm, the folder of that; cuts `path`. */
+/* Tells whether others than root and the caller can put another file in place of one in this
+ * folder. Where it is sticky, as /tmp is, they can not. */
+static bool can_be_moved(const char *folder)
+{
+	struct stat status;
+
+	if (stat(folder, &status) < 0)
+		return true;
+	if (status.st_mode & S_ISVTX)
+		status.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
+	return osp_distrust(&status, geteuid());
+}
+
+/* Checks a file, its VERSION and slurm, the folder of that, and all folders above; cuts `path`. */
 static bool are_safe(char *path)
 {
 	bool exists, safe = true;
 	char *slash;
 
-	for (int i = 0; i < 3 && safe; i++) {
-		safe = osp_is_safe(path, geteuid(), &exists);
+	for (int i = 0; *path && safe; i++) {
+		safe = i < 3 ? osp_is_safe(path, geteuid(), &exists) : !can_be_moved(path);
 		slash = strrchr(path, '/');
 		if (safe && slash)
 			*slash = '\0';
+		if (!slash)
+			break;
 	}
 	return safe;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/base/process.h"
 #include "host/source/run_program.h"
 
 #define LIMIT_S		10
@@ -63,13 +64,18 @@ static const char *fix(void)
 	return read ? NULL : "";
 }
 
-/* A process of munged whose program is no longer the file of that name. */
+/* A process of munged whose program is no longer the file of that name. Any user can have one of
+ * that name, but munged runs as a user of the system. */
 static bool is_outdated(const char *process)
 {
 	char path[64], program[4096];
 	const char *name;
+	unsigned int uid;
 	ssize_t bytes;
 
+	if (!osp_process_uid("", (unsigned int)strtoul(process, NULL, 10), &uid) ||
+	    uid >= OSP_UID_MIN)
+		return false;
 	if (snprintf(path, sizeof(path), "/proc/%.20s/exe", process) < 0)
 		return false;
 	bytes = readlink(path, program, sizeof(program) - 1);
