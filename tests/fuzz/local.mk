@@ -7,10 +7,12 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_config.c \
 	tests/fuzz/fuzz_document.c \
 	tests/fuzz/fuzz_gate_message.c \
+	tests/fuzz/fuzz_gate_words.c \
 	tests/fuzz/fuzz_elf.c \
 	tests/fuzz/fuzz_hostlist.c \
 	tests/fuzz/fuzz_import.c \
 	tests/fuzz/fuzz_layout.c \
+	tests/fuzz/fuzz_licenses.c \
 	tests/fuzz/fuzz_lint.c \
 	tests/fuzz/fuzz_note.c \
 	tests/fuzz/fuzz_order.c \
@@ -18,15 +20,19 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_rules.c \
 	tests/fuzz/fuzz_kmsg.c \
 	tests/fuzz/fuzz_slurm_conf.c \
+	tests/fuzz/fuzz_slurm_unit.c \
+	tests/fuzz/fuzz_spares.c \
 	tests/fuzz/fuzz_pass.c \
 	tests/fuzz/fuzz_saved.c \
 	tests/fuzz/fuzz_shape.c \
 	tests/fuzz/fuzz_thresholds.c \
+	tests/fuzz/fuzz_told.c \
 	tests/fuzz/fuzz_topology_file.c \
 	tests/fuzz/fuzz_topology_slurm.c \
 	tests/fuzz/fuzz_user_env.c
 
-FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h
+FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h \
+	check/runner/result.c check/runner/told.c
 FUZZ_LIBS = $(YAML_LIBS)
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS)
 FUZZ_HOST =
@@ -51,13 +57,14 @@ endif
 
 if HAVE_SLURM
 if HAVE_JANSSON
-FUZZ_SOURCES += tests/fuzz/fuzz_check_report.c tests/fuzz/fuzz_extra.c tests/fuzz/fuzz_history.c
-FUZZED_FILES += check/runner/result.c host/files.c host/output.c host/record/check_report.c host/record/history_line.c \
-	host/slurm/extra_text.c
+FUZZ_SOURCES += tests/fuzz/fuzz_check_report.c tests/fuzz/fuzz_extra.c tests/fuzz/fuzz_history.c tests/fuzz/fuzz_options.c \
+	tests/fuzz/fuzz_state.c
+FUZZED_FILES += host/files.c host/output.c host/record/check_report.c host/record/history_line.c host/slurm/extra_text.c \
+	host/slurm/snapshot.c host/slurm/snapshot_json.c tools/command/options.c tools/command/options_parse.c
 FUZZ_LIBS += $(JANSSON_LIBS)
 FUZZ_CPPFLAGS += $(JANSSON_CFLAGS)
 FUZZ_LDADD += $(JANSSON_LIBS)
-FUZZ_HOST += libhost.la
+FUZZ_HOST += libcommand.la libhost.la
 endif
 endif
 
