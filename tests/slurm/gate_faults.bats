@@ -218,9 +218,10 @@ past() {
 # With DeferBatch slurmctld keeps the script's launch in memory until the Prologs have ended. When it is killed
 # then, the job is there again, and the launch is not; Slurm finds that out when the batch host registers,
 # BatchStartTimeout and 10 s after it has come back. Its state may be saved only seconds after the gate has begun.
-@test "slurmctld is killed while all pass, and comes back: Slurm starts the job again, and it runs once" {
+# its_launch_is_forgotten OPTION...: slurmctld is killed before it has told the batch host to begin, and told of it
+its_launch_is_forgotten() {
 	keep_open n2
-	job=$(gang -p long -N3)
+	job=$(gang -p long -N3 "$@")
 	await_job "$job" RUNNING
 	await_saved "$job"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
@@ -235,6 +236,14 @@ past() {
 	await 60 ran_once 'n[1-3]'
 	equal "$(job_field "$job" Restarts)" 1
 	none_drained_but
+}
+
+@test "slurmctld is killed while all pass, and comes back: Slurm starts the job again, and it runs once" {
+	its_launch_is_forgotten
+}
+
+@test "the same of a task of an array" {
+	its_launch_is_forgotten --array=7
 }
 
 @test "MUNGE ends in the middle and comes back: nobody is drained, and the job is neither lost nor held" {

@@ -98,3 +98,15 @@ refused() {
 	await_job "$one" PENDING
 	raw -u "$one" max_nodes=2
 }
+
+@test "a client of a user's own that writes AdminComment: what the gate and steps read there is no user's" {
+	local note='admin_comment=[onespine: gang=spine; leaves=l1:n[1-2]; suspects=n[1-4]; gate=stopped 9 starts; placed: here]'
+	hold 'n[1-4]'
+	run raw "$note"
+	equal "$status" 1
+	one=$(raw num_tasks=1)
+	run raw -u "$one" "$note"
+	equal "$status" 1
+	await_job "$one" PENDING
+	equal "$(job_field "$one" AdminComment)" ''
+}

@@ -2,7 +2,7 @@
 /*
  * raw.c - a client of a user's own, which says what sbatch would never say
  *
- *	raw [-u JOB] FIELD=NUMBER... [tres_per_socket=WORDS]
+ *	raw [-u JOB] FIELD=NUMBER... [tres_per_socket=WORDS] [admin_comment=WORDS]
  *
  * Submits a job of one sleep, or changes JOB, with these fields of its description as they are
  * given; prints the job's number, or what slurmctld answers. For tests alone.
@@ -46,6 +46,10 @@ static int set(job_desc_msg_t *job, const char *assignment)
 		return -1;
 	if (!strncmp(assignment, "tres_per_socket=", length + 1)) {
 		job->tres_per_socket = strdup(assignment + length + 1);
+		return 0;
+	}
+	if (!strncmp(assignment, "admin_comment=", length + 1)) {
+		job->admin_comment = strdup(assignment + length + 1);
 		return 0;
 	}
 	value = strtoull(assignment + length + 1, NULL, 0);
