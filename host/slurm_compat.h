@@ -124,6 +124,15 @@ void slurm_xfree_ptr(void *memory);
 /* Set if tasks fill nodes one by one: CR_PACK_NODES, from 25.05 on SELECT_PACK_NODES. */
 #define OSP_SELECT_PACK_NODES 0x0200
 
+/* With SchedulerParameters=extra_constraints a job's --extra limits it to nodes whose Extra fits,
+ * from 23.11 on (node_scheduler.c). */
+#define OSP_HAVE_EXTRA_CONSTRAINTS OSP_SLURM_AT_LEAST(23, 11)
+#if OSP_HAVE_EXTRA_CONSTRAINTS
+#define OSP_JOB_INFO_EXTRA(info) ((info)->extra)
+#else
+#define OSP_JOB_INFO_EXTRA(info) ((void)(info), NULL)
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name

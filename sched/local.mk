@@ -17,6 +17,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_components.c \
 	sched/shadow_could.c sched/shadow_could.h \
 	sched/shadow_count.c \
+	sched/shadow_extra.c \
 	sched/shadow_files.c \
 	sched/shadow_follow.c \
 	sched/shadow_gang.c \

@@ -12,6 +12,7 @@
  *	shadow_count.c       what running jobs hold of each node, counted along with them
  *	shadow_request.c     what a job is held to: its own request and the policy's promise
  *	shadow_promise.c     gangs that are looked at first, before they are placed
+ *	shadow_extra.c       nodes that --extra excludes
  *	shadow_components.c  components of a heterogeneous job, which are placed one by one
  *	shadow_gang.c        one gang's size and AdminComment
  *	shadow_leave.c       how long a job that ends is waited for
@@ -504,6 +505,23 @@ struct osp_components_search **shadow_plan_search(struct shadow_plan *plan,
 
 /* Forgets all plans, because the nodes have changed. */
 void shadow_plans_forget(void);
+
+/* --- shadow_extra.c --------------------------------------------------------------------------- */
+
+/* Returns what the job asks for of the Extra field of its nodes (--extra), if Slurm starts it on no
+ * others: with SchedulerParameters=extra_constraints, from 23.11 on. NULL: nothing. */
+const char *shadow_extra(const job_record_t *job);
+
+/* Returns the nodes that this excludes, as the records said at most a second ago; NULL: it asks for
+ * nothing, or memory ran out. Until the next call. Looks at each node, which takes as long as for
+ * Slurm, and remembers a few expressions. */
+const struct osp_nodeset *shadow_extra_excludes(const job_record_t *job);
+
+/* Takes these out of `nodes`. */
+void shadow_extra_drop(const job_record_t *job, struct osp_nodeset *nodes);
+
+/* Forgets what it remembers, because the nodes have changed. */
+void shadow_extra_forget(void);
 
 /* --- shadow_leave.c --------------------------------------------------------------------------- */
 

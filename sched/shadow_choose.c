@@ -231,8 +231,16 @@ static void tell(const struct choice *choice, const char *waits)
 	shadow_told_waiting(job, choice->now_s);
 }
 
+/* Returns what the job asks for of its nodes, in its user's words. */
+static struct osp_sentence_asked asked_of_nodes(const job_record_t *job)
+{
+	return (struct osp_sentence_asked){.features = job->details->features,
+					   .extra = shadow_extra(job)};
+}
+
 static void tell_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
 {
+	const struct osp_sentence_asked wanted = asked_of_nodes(choice->call->job);
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
 	struct osp_place_input input = *asked;
@@ -261,8 +269,7 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 			osp_topology_level_name(shadow_state.topology, input.level),
 			domains[0].free_nodes, says, sizeof(says));
 	else
-		osp_sentence_waits(shadow_state.topology, &input,
-				   choice->call->job->details->features, domains, candidate_count,
+		osp_sentence_waits(shadow_state.topology, &input, &wanted, domains, candidate_count,
 				   domain_count, says, sizeof(says));
 	free(prospects);
 	tell(choice, says);
@@ -431,8 +438,10 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 			 osp_topology_level_name(topology, input.level),
 			 osp_topology_domain(topology, domains[0].domain)->name);
 	} else {
-		osp_sentence_waits(topology, &input, call->job->details->features, domains,
-				   candidate_count, domain_count, waits, sizeof(waits));
+		const struct osp_sentence_asked wanted = asked_of_nodes(call->job);
+
+		osp_sentence_waits(topology, &input, &wanted, domains, candidate_count,
+				   domain_count, waits, sizeof(waits));
 		snprintf(words, sizeof(words), "enforce would have waited, %s",
 			 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
 	}
@@ -452,15 +461,16 @@ static int wait_without_question(struct shadow_call *call, const struct osp_effe
 }
 
 /*
- * Answers if Slurm's bitmap holds no node, since all are busy. Slurm's answer is known; only the
- * words are ours.
+ * Answers if Slurm's bitmap holds no node, since all are busy or excluded. Slurm's answer is known;
+ * only the words are ours.
  */
 static int wait_for_any_node(struct shadow_call *call, struct shadow_gang *gang)
 {
 	struct choice choice = {.call = call, .gang = gang, .now_s = time(NULL)};
+	const struct osp_choice nothing = {.found = false};
 	struct osp_place_input input = shadow_gang_input(gang);
 
-	if (call->mode == SELECT_MODE_RUN_NOW)
+	if (call->mode == SELECT_MODE_RUN_NOW || must_be_told(&choice, &nothing))
 		tell_why_it_waits(&choice, &input);
 	return pass_through(call);
 }

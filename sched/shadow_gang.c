@@ -356,6 +356,7 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 	free(excluded);
 	osp_nodeset_and_not(nodes, shadow_state.old_places);
 	keep_featured(job, nodes);
+	shadow_extra_drop(job, nodes);
 	osp_nodeset_or(nodes, gang->usable);
 	return nodes;
 }

@@ -148,12 +148,31 @@ static int place_if_large(struct shadow_call *call, const struct osp_effective *
 	return call->rc == SLURM_SUCCESS ? place_or_start_small(call, effective) : call->rc;
 }
 
+/*
+ * Takes the nodes that --extra excludes out of the call. For a start Slurm has done so; whether a
+ * job could ever start is left to Slurm, since the nodes' Extra may change.
+ */
+static void keep_to_extra(struct shadow_call *call)
+{
+	const struct osp_nodeset *excluded = shadow_extra_excludes(call->job);
+	bitstr_t *bitmap;
+
+	if (!excluded)
+		return;
+	bitmap = bit_alloc(node_record_count);
+	shadow_to_bitmap(bitmap, excluded);
+	bit_and_not(call->bitmap, bitmap);
+	bit_free(bitmap);
+}
+
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
 {
 	char words[2 * OSP_SENTENCE_BYTES];
 
 	if (effective->mode != OSP_MODE_ENFORCE)
 		return shadow_choose(call, effective);
+	if (call->mode == SELECT_MODE_WILL_RUN)
+		keep_to_extra(call);
 	if (effective->unread[0])
 		return wait_saying(call, effective,
 				   osp_effective_waits(effective, words, sizeof(words)));

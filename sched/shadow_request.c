@@ -504,10 +504,11 @@ static uint64_t hash_owner(uint64_t hash, const job_record_t *job)
 
 uint64_t shadow_request_hash(const job_record_t *job)
 {
-	const char *const lists[] = {
-		job->tres_per_job,	job->tres_per_node, job->tres_per_socket,
-		job->tres_per_task,	job->cpus_per_tres, job->mem_per_tres,
-		job->details->features, job->tres_bind,	    job->details->req_nodes};
+	const char *const lists[] = {job->tres_per_job,	      job->tres_per_node,
+				     job->tres_per_socket,    job->tres_per_task,
+				     job->cpus_per_tres,      job->mem_per_tres,
+				     job->details->features,  job->tres_bind,
+				     job->details->req_nodes, shadow_extra(job)};
 	uint64_t hash = hash_sizes(hash_partition(OSP_HASH_START, job->part_ptr), job->details);
 
 	hash = osp_hash_mix(hash_owner(hash, job), flags_that_choose(job));

@@ -46,6 +46,7 @@ static void forget_nodes(void)
 {
 	osp_chooser_free(shadow_state.chooser);
 	shadow_plans_forget();
+	shadow_extra_forget();
 	shadow_count_free();
 	osp_place_free(shadow_state.place);
 	osp_place_free(shadow_state.seam_place);

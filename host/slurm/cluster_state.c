@@ -432,8 +432,16 @@ static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 	job->memory_mib = memory_of_job(info, job->cpus);
 }
 
-static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info,
-		     struct osp_state_job *job)
+/* Returns the job's --extra if Slurm gives it only nodes that fit it. */
+static const char *extra_of(const slurm_conf_t *conf, const slurm_job_info_t *info)
+{
+	bool obeyed = conf->sched_params && strcasestr(conf->sched_params, "extra_constraints");
+
+	return obeyed ? OSP_JOB_INFO_EXTRA(info) : NULL;
+}
+
+static void fill_job(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
+		     const slurm_job_info_t *info, struct osp_state_job *job)
 {
 	char buffer[256];
 
@@ -449,6 +457,7 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->excluded_nodes = osp_snapshot_string(snapshot, info->exc_nodes);
 	job->reservation = osp_snapshot_string(snapshot, info->resv_name);
 	job->features = osp_snapshot_string(snapshot, info->features);
+	job->extra = osp_snapshot_string(snapshot, extra_of(conf, info));
 	job->licenses = osp_snapshot_string(snapshot, info->licenses);
 	job->dependency = osp_snapshot_string(snapshot, info->dependency);
 	job->gres = osp_snapshot_string(snapshot,
@@ -469,7 +478,8 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 		job->end_s = 0;
 }
 
-static int load_jobs(struct osp_snapshot *snapshot, struct osp_error *error)
+static int load_jobs(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
+		     struct osp_error *error)
 {
 	job_info_msg_t *message = NULL;
 	int result;
@@ -486,7 +496,7 @@ static int load_jobs(struct osp_snapshot *snapshot, struct osp_error *error)
 
 		if (!job)
 			break;
-		fill_job(snapshot, &message->job_array[i], job);
+		fill_job(snapshot, conf, &message->job_array[i], job);
 	}
 	slurm_free_job_info_msg(message);
 	return 0;
@@ -589,7 +599,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 	snapshot->time_s = time(NULL);
 	if (load_conf(&conf, error) < 0 || load_nodes(snapshot, error) < 0 ||
 	    load_partitions(snapshot, conf, error) < 0 ||
-	    (with_jobs && load_jobs(snapshot, error) < 0)) {
+	    (with_jobs && load_jobs(snapshot, conf, error) < 0)) {
 		osp_snapshot_free(snapshot);
 		snapshot = NULL;
 	} else {

@@ -80,6 +80,7 @@ struct osp_state_job {
 	const char *excluded_nodes;
 	const char *reservation;
 	const char *features;	/* of -C */
+	const char *extra;	/* of --extra, if Slurm gives the job only nodes that fit it */
 	const char *licenses;	/* of -L */
 	const char *dependency; /* of -d, as Slurm says how far it is met */
 	const char *gres;	/* of --gres and --gpus-per-node, "gpu:8"; not kept in files */

@@ -103,6 +103,7 @@ static json_t *job_to_json(const struct osp_state_job *job)
 	set_string(object, "excluded_nodes", job->excluded_nodes);
 	set_string(object, "reservation", job->reservation);
 	set_string(object, "features", job->features);
+	set_string(object, "extra", job->extra);
 	set_string(object, "licenses", job->licenses);
 	set_string(object, "dependency", job->dependency);
 	if (job->whole_nodes)
@@ -346,6 +347,7 @@ static int read_job(struct reader *reader)
 	    get_string(reader, "excluded_nodes", &job->excluded_nodes) < 0 ||
 	    get_string(reader, "reservation", &job->reservation) < 0 ||
 	    get_string(reader, "features", &job->features) < 0 ||
+	    get_string(reader, "extra", &job->extra) < 0 ||
 	    get_string(reader, "licenses", &job->licenses) < 0 ||
 	    get_string(reader, "dependency", &job->dependency) < 0 ||
 	    get_count(reader, "restarts", &job->restarts) < 0 ||

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/clean.h"
 #include "lib/base/text.h"
 
 /* Appends to the text in `buffer`, cutting what does not fit. */
@@ -106,13 +107,20 @@ static bool has_required(const struct osp_place_input *input)
 	return input->required && !osp_nodeset_empty(input->required);
 }
 
-/* Writes " with feature dynamic", or "" if there is none. */
-static const char *with_features(const char *features, char *buffer, size_t buffer_bytes)
+/* Writes " with feature dynamic", " with --extra=rack=2", both, or "" if there is neither. */
+static const char *with_asked(const struct osp_sentence_asked *asked, char *buffer,
+			      size_t buffer_bytes)
 {
+	const char *features = asked && asked->features ? asked->features : "";
+	char extra[61];
+
 	*buffer = '\0';
-	if (features && *features)
-		snprintf(buffer, buffer_bytes, " with feature%s %.60s",
-			 strpbrk(features, "&|[],*") ? "s" : "", features);
+	osp_copy_clean(extra, sizeof(extra), asked ? asked->extra : NULL);
+	if (*features)
+		add(buffer, buffer_bytes, " with feature%s %.60s",
+		    strpbrk(features, "&|[],*") ? "s" : "", features);
+	if (*extra)
+		add(buffer, buffer_bytes, " %s --extra=%s", *features ? "and" : "with", extra);
 	return buffer;
 }
 
@@ -162,15 +170,16 @@ static void add_none_large_enough(const struct osp_topology *topology,
 }
 
 const char *osp_sentence_waits(const struct osp_topology *topology,
-			       const struct osp_place_input *input, const char *features,
+			       const struct osp_place_input *input,
+			       const struct osp_sentence_asked *asked,
 			       const struct osp_place_domain *domains, uint32_t candidate_count,
 			       uint32_t domain_count, char *buffer, size_t buffer_bytes)
 {
 	const char *level = osp_topology_level_name(topology, input->level);
 	const struct osp_place_domain *near = nearest(domains, domain_count);
-	char with[80];
+	char with[160];
 
-	with_features(features, with, sizeof(with));
+	with_asked(asked, with, sizeof(with));
 	snprintf(buffer, buffer_bytes, "waits: %u %s on one %s; ", input->need_nodes,
 		 nodes_word(input->need_nodes), level);
 	if (candidate_count && !domains[0].short_nodes)

@@ -53,15 +53,22 @@ const char *osp_sentence_moved(const char *level, uint32_t nodes, uint32_t toget
 			       const char *apart, const char *when, char *buffer,
 			       size_t buffer_bytes);
 
+/* What a job asks for of each of its nodes, as its user wrote it; NULL or "": nothing. */
+struct osp_sentence_asked {
+	const char *features; /* -C */
+	const char *extra;    /* --extra */
+};
+
 /*
  * Says why a gang waits, from the answer of osp_place_order() with all nodes in `usable`:
  * "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"; "waits: 4 nodes on one
  * spine; none has 4 usable: the largest, s1, has 3 (drained, reserved or excluded nodes do not
- * count)"; "waits: 4 nodes on one spine; n1, which the job requires, is in use". `features` are
- * those of -C that `usable` was made with; NULL: none.
+ * count)"; "waits: 4 nodes on one spine; n1, which the job requires, is in use". `asked` is what
+ * `usable` was made with; NULL: nothing.
  */
 const char *osp_sentence_waits(const struct osp_topology *topology,
-			       const struct osp_place_input *input, const char *features,
+			       const struct osp_place_input *input,
+			       const struct osp_sentence_asked *asked,
 			       const struct osp_place_domain *domains, uint32_t candidate_count,
 			       uint32_t domain_count, char *buffer, size_t buffer_bytes);
 

@@ -38,6 +38,7 @@ struct osp_waiting {
 	const char *licenses;
 	const char *reservation;
 	const char *features; /* of -C */
+	const char *extra;    /* of --extra */
 	const char *required; /* of -w */
 	const char *partition;
 	bool requeued; /* it has run before */

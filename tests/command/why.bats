@@ -46,6 +46,7 @@ because() {
 		Reservation|{reservation: "tuesday"}|it waits for its reservation tuesday, which has not begun or has no room yet
 		ReqNodeNotAvail|{required_nodes: "gpu-6"}|nodes that it needs (-w gpu-6) are down, drained or reserved for others
 		BadConstraints|{features: "h200"}|no nodes of partition gpu can be what it asks for (-C h200)
+		BadConstraints|{extra: "rack=2"}|no nodes of partition gpu can be what it asks for (--extra=rack=2)
 		QOSMaxNodePerUserLimit|{}|its owner's jobs already take what a limit allows a user (QOSMaxNodePerUserLimit)
 		PartitionTimeLimit|{}|it asks for more time than its partition gpu allows a job
 	END
@@ -157,6 +158,16 @@ because() {
 		state.json >new.json
 	mv new.json state.json
 	[[ $(because) == "waits: 2 nodes on one spine; no usable node with feature dynamic is on a known spine" ]]
+}
+
+@test "--extra: which nodes fit is only known to the scheduler, whose words are said" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)]"}'
+	[[ $(because) == "waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)" ]]
+	[[ $(why 1206) != *"no job uses"* && $(why 1206) != *SPINE* ]]
+	[[ $(why 1206 --json | jq -c '[.starts_now, .domains]') == '[null,null]' ]]
+	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine]"}'
+	[[ $(because) == "waits: for nodes whose Extra fits --extra=rack=2" ]]
 }
 
 @test "a requeued job that the scheduler has not looked at since: nothing says that it is placed" {

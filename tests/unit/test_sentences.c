@@ -103,6 +103,7 @@ struct ask {
 	const char *partition;
 	const char *next_level; /* NULL: none */
 	const char *features;	/* NULL: none */
+	const char *extra;	/* NULL: none */
 	const char *words;
 };
 
@@ -112,12 +113,13 @@ typedef const char *(*say)(const struct ask *ask, const struct osp_place_input *
 static const char *say_waits(const struct ask *ask, const struct osp_place_input *input,
 			     char *buffer, size_t buffer_bytes)
 {
+	const struct osp_sentence_asked asked = {.features = ask->features, .extra = ask->extra};
 	uint32_t candidates;
 	uint32_t count;
 	const struct osp_place_domain *domains = osp_place_order(place, input, &candidates, &count);
 
-	return osp_sentence_waits(topology, input, ask->features, domains, candidates, count,
-				  buffer, buffer_bytes);
+	return osp_sentence_waits(topology, input, &asked, domains, candidates, count, buffer,
+				  buffer_bytes);
 }
 
 static const char *say_never(const struct ask *ask, const struct osp_place_input *input,
@@ -232,6 +234,23 @@ static void waits(void **state)
 		 .features = "dynamic",
 		 .words = "waits: 1 node on one spine; no usable node with feature dynamic is on a "
 			  "known spine"},
+		{.title = "few nodes have the Extra",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "1100000000000",
+		 .free = "1000000000000",
+		 .extra = "rack=2,(a<3|b>4)",
+		 .words = "waits: 2 nodes on one spine; nearest: s1 has 1 free of 2 with "
+			  "--extra=rack=2,(a<3|b>4) (1 short)"},
+		{.title = "too few have both; what a terminal obeys is not said",
+		 .level = "spine",
+		 .need_nodes = 3,
+		 .usable = "1100000000000",
+		 .features = "h100",
+		 .extra = "a=\033[2J",
+		 .words = "waits: 3 nodes on one spine; none has 3 usable with feature h100 and "
+			  "--extra=a=?[2J: the largest, s1, has 2 (drained, reserved or excluded "
+			  "nodes do not count)"},
 		{.title = "what is short may still be a candidate",
 		 .level = "spine",
 		 .need_nodes = 4,

@@ -243,12 +243,13 @@ static int ask_levels(const struct osp_world *world, struct osp_fit_question *qu
 static const char *says(const struct osp_world *world, const struct osp_fit_answer *answer,
 			char *buffer, size_t buffer_bytes)
 {
+	const struct osp_sentence_asked asked = {.features = answer->features};
 	uint32_t count = osp_nodeset_count(answer->chosen);
 
 	if (!count)
-		return osp_sentence_waits(world->topology, &answer->input, answer->features,
-					  answer->domains, answer->candidate_count,
-					  answer->domain_count, buffer, buffer_bytes);
+		return osp_sentence_waits(world->topology, &answer->input, &asked, answer->domains,
+					  answer->candidate_count, answer->domain_count, buffer,
+					  buffer_bytes);
 	snprintf(buffer, buffer_bytes, "%u nodes on %s %s", count,
 		 osp_topology_level_name(world->topology, answer->input.level),
 		 osp_topology_domain(world->topology, answer->domains[0].domain)->name);
@@ -442,6 +443,13 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		osp_waiting_words(&lacks, buffer, buffer_bytes);
 	else if (!answer->chosen)
 		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
+	else if (!osp_nodeset_empty(answer->chosen) && fit->call->values[OSP_OPTION_FIT_EXTRA])
+		snprintf(
+			buffer, buffer_bytes,
+			"waits: one %s has %u nodes free, but Slurm starts it there later or never "
+			"(nodes that --extra excludes, memory, cores, GPUs, licenses or a limit)",
+			osp_topology_level_name(fit->world.topology, answer->input.level),
+			answer->domains[0].free_nodes);
 	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
 		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
 		snprintf(buffer, buffer_bytes,

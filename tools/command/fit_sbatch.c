@@ -48,6 +48,7 @@ static const struct {
 	{OSP_OPTION_FIT_LICENSES, false},
 	{OSP_OPTION_FIT_ACCOUNT, false},
 	{OSP_OPTION_FIT_QOS, false},
+	{OSP_OPTION_FIT_EXTRA, false},
 	{OSP_OPTION_FIT_SPARES, true},
 };
 

@@ -45,6 +45,7 @@ static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 		.licenses = job->licenses,
 		.reservation = job->reservation,
 		.features = job->features,
+		.extra = job->extra,
 		.required = job->required_nodes,
 		.partition = job->partition,
 		.requeued = job->restarts,
@@ -136,13 +137,14 @@ static void fresh_words(const struct osp_world *world, const struct osp_story *s
 			size_t buffer_bytes)
 {
 	const struct osp_fit_answer *nodes = &story->nodes;
+	const struct osp_sentence_asked asked = {.features = nodes->features};
 
 	if (story->in_parts)
 		osp_sentence_segments_wait(world->topology, &story->parts.input, NULL,
 					   &story->parts.now, story->parts.ever, buffer,
 					   buffer_bytes);
 	else
-		osp_sentence_waits(world->topology, &nodes->input, nodes->features, nodes->domains,
+		osp_sentence_waits(world->topology, &nodes->input, &asked, nodes->domains,
 				   nodes->candidate_count, nodes->domain_count, buffer,
 				   buffer_bytes);
 }
@@ -212,6 +214,17 @@ static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *st
 		 story->kind == OSP_WAITING_TURN ? "; jobs with a higher priority come first" : "");
 }
 
+/* Tells about a gang with --extra: which nodes fit it only the scheduler knows. */
+static void tell_of_extra(const struct osp_state_job *job, const char *note,
+			  struct osp_story *story)
+{
+	if (note)
+		say(story, note);
+	else
+		snprintf(story->words, sizeof(story->words),
+			 "waits: for nodes whose Extra fits --extra=%.200s", job->extra);
+}
+
 static bool names_nodes(const struct osp_state_job *job)
 {
 	return job->required_nodes && *job->required_nodes;
@@ -244,7 +257,7 @@ static int own_story_of(const struct osp_world *world, const struct osp_state_jo
 	tell_kind(job, story);
 	if (!gang)
 		return 0;
-	if (world->topology && ask_nodes(world, job, gang, story, error) < 0)
+	if (world->topology && !job->extra && ask_nodes(world, job, gang, story, error) < 0)
 		return -1;
 	if (story->looked && osp_gang_in_parts(gang) && ask_parts(world, gang, story, error) < 0)
 		return -1;
@@ -255,7 +268,9 @@ static int own_story_of(const struct osp_world *world, const struct osp_state_jo
 		story->kind = OSP_WAITING_NODES;
 	if (osp_waiting_elsewhere(story->kind))
 		return 0;
-	if (story->looked && !gang->advise)
+	if (job->extra && !gang->advise)
+		tell_of_extra(job, note, story);
+	else if (story->looked && !gang->advise)
 		tell_nodes(world, job, note, story);
 	else if (story->level > 0 && !story->looked && (!note || counts_nodes(note)))
 		tell_any_nodes(job, story);
