@@ -165,7 +165,7 @@ because() {
 	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)]"}'
 	[[ $(because) == "waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)" ]]
 	[[ $(why 1206) != *"no job uses"* && $(why 1206) != *SPINE* ]]
-	[[ $(why 1206 --json | jq -c '[.starts_now, .domains]') == '[null,null]' ]]
+	[[ $(why 1206 --json | jq -c '[.starts_now, .domains]') == '[false,null]' ]]
 	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine]"}'
 	[[ $(because) == "waits: for nodes whose Extra fits --extra=rack=2" ]]
 }

@@ -288,6 +288,8 @@ static int tell_story(struct why *why, const struct osp_story *story)
 	if (why->is_gang && !why->world->topology)
 		osp_text_add(&why->text, "  no topology is in force here, so nothing is said of "
 					 "its nodes\n");
+	if (!story->looked && why->job->extra)
+		json_object_set_new(why->root, "starts_now", json_false());
 	return story->looked ? tell_where(why, story) : 0;
 }
 
