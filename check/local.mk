@@ -25,6 +25,7 @@ libcheck_la_SOURCES = \
 	check/gpu/nccl.c check/gpu/nccl.h \
 	check/base/node_state.c check/base/node_state.h check/base/node_type.c check/base/node_type.h \
 	check/base/nvml.c check/base/nvml.h \
+	check/base/own_place.c check/base/own_place.h \
 	check/base/pass_store.c check/base/pass_store.h \
 	check/passive/passive.h check/passive/passive_accelerator.c check/passive/passive_gpu.c check/passive/passive_host.c \
 	check/passive/passive_disk.c check/passive/passive_power.c check/passive/passive_versions.c \

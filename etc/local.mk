@@ -11,9 +11,15 @@ etc/onespine.yaml.example: $(srcdir)/etc/onespine.yaml
 # Where systemd looks when the prefix is /usr or /usr/local; enabled by nobody but the administrator.
 unitdir = $(prefix)/lib/systemd/system
 dist_unit_DATA = etc/systemd/onespine-recheck.timer
-nodist_unit_DATA = etc/systemd/onespine-recheck.service etc/systemd/onespine-topology-watch.service
-EXTRA_DIST += etc/systemd/onespine-recheck.service.in etc/systemd/onespine-topology-watch.service.in
-CLEANFILES += etc/systemd/onespine-recheck.service etc/systemd/onespine-topology-watch.service
+nodist_unit_DATA = etc/systemd/onespine-recheck.service etc/systemd/onespine-topology-watch.service \
+	etc/systemd/onespine-report.service
+EXTRA_DIST += etc/systemd/onespine-recheck.service.in etc/systemd/onespine-topology-watch.service.in \
+	etc/systemd/onespine-report.service.in
+CLEANFILES += etc/systemd/onespine-recheck.service etc/systemd/onespine-topology-watch.service \
+	etc/systemd/onespine-report.service
+etc/systemd/onespine-report.service: $(srcdir)/etc/systemd/onespine-report.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) etc/systemd && $(SED) -e 's|@pkglibexecdir[@]|$(pkglibexecdir)|' -e 's|@samplesdir[@]|$(samplesdir)|' \
+		$(srcdir)/etc/systemd/onespine-report.service.in >$@.new && mv $@.new $@
 etc/systemd/onespine-topology-watch.service: $(srcdir)/etc/systemd/onespine-topology-watch.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc/systemd && $(SED) -e 's|@bindir[@]|$(bindir)|' -e 's|@samplesdir[@]|$(samplesdir)|' \
 		$(srcdir)/etc/systemd/onespine-topology-watch.service.in >$@.new && mv $@.new $@

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "lib/policy/node_policy.h"
 #include "lib/policy/request.h"
 #include "host/files.h"
+#include "host/record/history_line.h"
 #include "host/slurm/slurm_files.h"
 #include "lib/conf/slurm_conf_path.h"
 
@@ -33,12 +35,7 @@ static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it ca
 /* AuthInfo=socket=PATH,ttl=... */
 static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
-	const char *info = osp_slurm_conf_value(conf, "AuthInfo", "");
-	const char *at = strstr(info, "socket=");
-
-	if (at && (at == info || at[-1] == ','))
-		snprintf(job->munge_socket, sizeof(job->munge_socket), "%.*s",
-			 (int)strcspn(at + 7, ","), at + 7);
+	osp_munge_socket(conf, job->munge_socket, sizeof(job->munge_socket));
 }
 
 /* --- onespine.yaml ---------------------------------------------------------------------------- */
@@ -191,16 +188,38 @@ static void read_depth(struct osp_gate_job *job)
 		job->depth = OSP_GATE_PASSIVE;
 }
 
-int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
+/* Begins with what does not depend on a job. Returns slurm.conf's path; NULL: there is none. */
+static const char *begin(struct osp_gate_job *job)
 {
 	const char *slurm_conf = getenv("SLURM_CONF"), *root = getenv("ONESPINE_TEST_ROOT");
-	struct osp_gate_gang *gang = &job->gang;
 
 	memset(job, 0, sizeof(*job));
 	/* slurmd builds the Prolog's environment from nothing, and what users add has a prefix. */
 	job->root = root ? root : "";
-	if (!slurm_conf && !root)
-		slurm_conf = osp_slurm_conf_first();
+	return !slurm_conf && !root ? osp_slurm_conf_first() : slurm_conf;
+}
+
+int osp_gate_node_read(struct osp_gate_job *job, struct osp_error *error)
+{
+	const char *slurm_conf = begin(job);
+	struct osp_identity identity;
+
+	osp_identity_read(job->root, &identity);
+	snprintf(job->node, sizeof(job->node), "%.*s", OSP_GATE_NAME_BYTES - 1, identity.node);
+	if (read_config(job, slurm_conf, error))
+		return -1;
+	configuration = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, error) : NULL;
+	if (!configuration)
+		return osp_error_set(error, "slurm.conf is not found");
+	find_munge_socket(job, configuration);
+	return 0;
+}
+
+int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
+{
+	const char *slurm_conf = begin(job);
+	struct osp_gate_gang *gang = &job->gang;
+
 	if (!getenv("SLURM_JOB_ID"))
 		return osp_error_set(error,
 				     "SLURM_JOB_ID is expected in the environment: this runs "
@@ -276,10 +295,27 @@ static char *slurm_address(const char *node)
 	return get_address ? get_address(node) : NULL;
 }
 
-int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error)
+/* Returns 0, or getaddrinfo()'s answer. */
+static int look_up(const char *name, struct sockaddr_storage *address)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
 	struct addrinfo *found = NULL;
+	int state = getaddrinfo(name, NULL, &hints, &found);
+
+	if (state == EAI_NONAME) {
+		hints.ai_flags = AI_ADDRCONFIG;
+		state = getaddrinfo(name, NULL, &hints, &found);
+	}
+	if (state)
+		return state;
+	memset(address, 0, sizeof(*address));
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error)
+{
 	const char *name = NULL;
 	char buffer[256];
 	int state;
@@ -288,17 +324,44 @@ int osp_gate_address(const char *node, struct sockaddr_storage *address, struct 
 		name = osp_slurm_conf_address(configuration, node, buffer, sizeof(buffer));
 	if (!name)
 		name = slurm_address(node); /* Slurm's memory: a few bytes, kept */
+	state = look_up(name ? name : node, address);
+	return state ? osp_error_set(error, "the address of %s (%s) is not found: %s", node,
+				     name ? name : node, gai_strerror(state))
+		     : 0;
+}
 
-	state = getaddrinfo(name ? name : node, NULL, &hints, &found);
-	if (state == EAI_NONAME) {
-		hints.ai_flags = AI_ADDRCONFIG;
-		state = getaddrinfo(name ? name : node, NULL, &hints, &found);
+/* Reads "HOST", "HOST(ADDRESS)" or "HOST,HOST". */
+static void read_controller(const char *value, struct osp_gate_controller *controller)
+{
+	const char *open = strchr(value, '(');
+
+	snprintf(controller->host, sizeof(controller->host), "%.*s", (int)strcspn(value, "(,"),
+		 value);
+	controller->state = open ? -1 : look_up(controller->host, &controller->address);
+	if (open) {
+		char address[256];
+
+		snprintf(address, sizeof(address), "%.*s", (int)strcspn(open + 1, ")"), open + 1);
+		controller->state = look_up(address, &controller->address);
 	}
-	if (state)
-		return osp_error_set(error, "the address of %s (%s) is not found: %s", node,
-				     name ? name : node, gai_strerror(state));
-	memset(address, 0, sizeof(*address));
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return 0;
+}
+
+uint32_t osp_gate_controllers(struct osp_gate_controller *list, uint32_t most)
+{
+	uint32_t used = 0;
+	size_t count = 0;
+	const struct osp_slurm_word *words =
+		configuration ? osp_slurm_conf_words(configuration, &count) : NULL;
+
+	for (size_t i = 0; i < count && used < most; i++) {
+		if (words[i].starts_line && (!strcasecmp(words[i].key, "SlurmctldHost") ||
+					     !strcasecmp(words[i].key, "ControlMachine")))
+			read_controller(words[i].value, &list[used++]);
+	}
+	return used;
+}
+
+uid_t osp_gate_slurm_user(void)
+{
+	return configuration ? osp_slurm_user(configuration) : 0;
 }

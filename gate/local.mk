@@ -24,6 +24,7 @@ onespine_gate_SOURCES = \
 	gate/gate_record.c \
 	gate/gate_nccl.c gate/gate_nccl.h \
 	gate/gate_reducer.c gate/gate_reducer.h \
+	gate/gate_report.c gate/gate_report.h \
 	gate/gate_rights.c gate/gate_rights.h \
 	gate/gate_loop.c gate/gate_loop.h \
 	gate/gate_loop_private.h \
@@ -32,7 +33,7 @@ onespine_gate_SOURCES = \
 onespine_gate_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)
 onespine_gate_CFLAGS = $(AM_CFLAGS) $(OSP_PROGRAM_CFLAGS)
 onespine_gate_LDFLAGS = $(AM_LDFLAGS) $(OSP_PROGRAM_LDFLAGS)
-onespine_gate_LDADD = libhost.la libcheck.la $(SLURM_LIBS) $(MUNGE_LIBS) $(DL_LIBS)
+onespine_gate_LDADD = libreport.la libhost.la libcheck.la $(SLURM_LIBS) $(MUNGE_LIBS) $(DL_LIBS)
 # A gate of the next version of messages, for tests: it has gate_message.c of its own.
 tests_fake_other_gate_SOURCES = $(onespine_gate_SOURCES) lib/gate/gate_message.c
 tests_fake_other_gate_CPPFLAGS = $(onespine_gate_CPPFLAGS) -DOSP_GATE_WIRE_VERSION=3

@@ -23,6 +23,7 @@
 #include "gate/gate_check.h"
 #include "gate/gate_gpus.h"
 #include "gate/gate_loop.h"
+#include "gate/gate_report.h"
 #include "host/output.h"
 #include "host/record/thresholds_file.h"
 
@@ -188,6 +189,8 @@ static int run_gate(run_f *work, bool asks)
 		status = osp_say_error(&error) && getenv("SLURM_JOB_ID") ? OSP_EXIT_YES
 									 : OSP_EXIT_UNABLE;
 	} else {
+		if (asks)
+			osp_gate_report_begin(&job);
 		/* No other node could begin either while slurmctld did not answer. */
 		if (asks && osp_gate_gpus_ask(&job))
 			begun_ms = osp_now_ms();
@@ -210,6 +213,30 @@ static int stop(void)
 static int epilog(void)
 {
 	return run_gate(run_epilog, false);
+}
+
+/* --- report ----------------------------------------------------------------------------------- */
+
+#define REPORT_MOST_S 90 /* however many hosts do not answer */
+
+static int run_report(void)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_gate_job job;
+	int status = OSP_EXIT_UNABLE;
+
+	alarm(REPORT_MOST_S);
+	if (osp_gate_node_read(&job, &error))
+		status = OSP_EXIT_UNABLE;
+	else if (!osp_config_watch(job.config)->report_port)
+		osp_error_set(&error, "watch.report_port of onespine.yaml is 0: nobody hears what "
+				      "nodes report");
+	else
+		status = osp_gate_report(&job, &error) ? OSP_EXIT_NO : OSP_EXIT_YES;
+	if (status != OSP_EXIT_YES)
+		osp_say_error(&error);
+	osp_gate_job_free(&job);
+	return status;
 }
 
 /* --- reduce ----------------------------------------------------------------------------------- */
@@ -248,13 +275,14 @@ static int run_reduce(const char *gpus)
 /* --- the command line ------------------------------------------------------------------------- */
 
 static const char help[] =
-	"usage: onespine-gate prolog | epilog\n"
+	"usage: onespine-gate prolog | epilog | report\n"
 	"       onespine-gate reduce [--gpus=LIST]\n"
 	"\n"
 	"For slurmd, as root; doc/gate.md and onespine-gate(8) say what it does.\n"
 	"\n"
 	"  prolog   check this node and its gang before a job's first process\n"
 	"  epilog   put on record what a job's end left on this node\n"
+	"  report   tell the watch on slurmctld's hosts where this node is\n"
 	"  reduce   take part in a gang's all-reduces; 'prolog' runs it, without rights\n"
 	"\n"
 	"  --gpus=LIST   the GPUs that take part: 0,2-3\n"
@@ -263,13 +291,14 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, whatever the verdict; 1 this node failed and could tell nobody, or "
 	"the gate\n"
-	"was killed and slurmctld did not answer, so the job must not start here; 2 the command "
-	"line is wrong or, outside slurmd, there is no job\n";
+	"was killed and slurmctld did not answer, so the job must not start here; of report: 1 it "
+	"is to be\n"
+	"told again; 2 the command line is wrong or, outside slurmd, there is no job\n";
 
 static int wrong_usage(const char *word)
 {
 	fprintf(stderr,
-		"onespine-gate: %s%s%sexpected prolog, epilog or reduce; see onespine-gate "
+		"onespine-gate: %s%s%sexpected prolog, epilog, report or reduce; see onespine-gate "
 		"--help\n",
 		word ? "'" : "", word ? word : "", word ? "': " : "");
 	return OSP_EXIT_UNABLE;
@@ -293,6 +322,8 @@ int main(int argc, char **argv)
 	if (!strcmp(part, "epilog"))
 		/* the job is over all the same */
 		return osp_gate_again(epilog, NULL, OSP_EXIT_YES);
+	if (!strcmp(part, "report"))
+		return run_report();
 	if (!strcmp(part, "--help"))
 		return fputs(help, stdout) < 0 ? OSP_EXIT_UNABLE : OSP_EXIT_YES;
 	if (!strcmp(part, "--version"))

@@ -46,20 +46,35 @@ libhost_la_SOURCES += \
 	host/record/textfile.c host/record/textfile.h \
 	host/record/thresholds_file.c host/record/thresholds_file.h \
 	host/record/trial_file.c host/record/trial_file.h
+libhost_la_SOURCES += host/source/run_program.c host/source/run_program.h
 libhost_la_CPPFLAGS = $(HOST_CPPFLAGS)
 libhost_la_LIBADD = libonespine.la $(JANSSON_LIBS)
+
+# what nodes report of themselves: the gate's end and the watch's
+if HAVE_MUNGE
+noinst_LTLIBRARIES += libreport.la
+libreport_la_SOURCES = \
+	host/report/known_nodes.c host/report/known_nodes.h \
+	host/report/listen.c host/report/listen.h \
+	host/report/report_seal.c host/report/report_seal.h host/report/report_wire.h
+libreport_la_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)
+libreport_la_LIBADD = libhost.la $(MUNGE_LIBS)
+endif
 
 # where nodes are: who can be asked, and what becomes of their answers
 noinst_LTLIBRARIES += libsource.la
 libsource_la_SOURCES = \
 	host/source/cloud_doctor.h host/source/apply.c host/source/apply.h \
-	host/source/run_program.c host/source/run_program.h \
 	host/source/several.c host/source/several.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \
 	host/source/source_topograph.c \
 	host/source/watch.c host/source/watch.h
 libsource_la_CPPFLAGS = $(HOST_CPPFLAGS)
 libsource_la_LIBADD = libhost.la
+if HAVE_MUNGE
+libsource_la_CPPFLAGS += -DOSP_HAVE_MUNGE
+libsource_la_LIBADD += libreport.la
+endif
 if HAVE_CLOUD
 libsource_la_SOURCES += \
 	host/cloud/credentials.c host/cloud/credentials.h \

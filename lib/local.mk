@@ -36,6 +36,7 @@ libonespine_la_SOURCES += \
 	lib/topology/topology_slurm.c lib/topology/topology_slurm_write.c lib/topology/topology_topograph.c \
 	lib/topology/topology_yaml.c lib/topology/topology_yaml.h \
 	lib/topology/in_control.c lib/topology/in_control.h \
+	lib/topology/report.c lib/topology/report.h lib/topology/report_book.c lib/topology/report_book.h \
 	lib/topology/slurm_unit.c lib/topology/slurm_unit.h \
 	lib/topology/watch_policy.c lib/topology/watch_policy.h
 # lib/place: which domain, which nodes

@@ -511,3 +511,13 @@ const char *osp_cluster_folder(const struct osp_slurm_conf *conf, char name[OSP_
 			*c = '_';
 	return name;
 }
+
+void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t socket_bytes)
+{
+	const char *info = osp_slurm_conf_value(conf, "AuthInfo", "");
+	const char *at = strstr(info, "socket=");
+
+	*socket = '\0';
+	if (at && (at == info || at[-1] == ','))
+		snprintf(socket, socket_bytes, "%.*s", (int)strcspn(at + 7, ","), at + 7);
+}

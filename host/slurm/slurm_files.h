@@ -72,6 +72,9 @@ enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *
  * none. To be freed. */
 char *osp_scripts_folder(const char *conf_path, const char *name);
 
+/* MUNGE's socket, of AuthInfo=socket=PATH,ttl=..; "" for its default. */
+void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t socket_bytes);
+
 /* SlurmUser's number; root's if there is no such user. */
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 

@@ -90,6 +90,13 @@ char *osp_apply_held_path(const char *path)
 	return beside(path, ".held", &ignored);
 }
 
+char *osp_reports_path(const char *path)
+{
+	struct osp_error ignored = {.text = ""};
+
+	return beside(path, ".reports", &ignored);
+}
+
 /* The text of a file that may not be there; *there says whether it is. NULL with `error` set
  * otherwise. */
 static char *read_kept(const char *path, size_t *bytes, bool *there, struct osp_error *error)

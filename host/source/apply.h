@@ -39,6 +39,10 @@ int osp_apply_hold(const char *path, const struct osp_topology *topology, const 
 /* Returns "FILE.held"; NULL if memory ran out. To be freed. */
 char *osp_apply_held_path(const char *path);
 
+/* Returns "FILE.reports", what nodes reported (host/report/listen.h); NULL if memory ran out. To be
+ * freed. */
+char *osp_reports_path(const char *path);
+
 /* Puts FILE.held in FILE's place. */
 enum osp_applied osp_apply_held(const char *path, struct osp_error *error);
 

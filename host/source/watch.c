@@ -11,6 +11,9 @@
 #include "host/files.h"
 #include "host/slurm/fabric.h"
 #include "host/source/apply.h"
+#ifdef OSP_HAVE_MUNGE
+#include "host/report/listen.h"
+#endif
 #include "lib/base/name_table.h"
 #include "lib/topology/place_age.h"
 
@@ -30,6 +33,7 @@ struct watching {
 	bool ends_done;		   /* it is asked no more */
 	bool slurm_failed;	   /* the last change of Slurm's Topology= */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
+	struct osp_listen *listen; /* NULL: no report is heard */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
@@ -342,16 +346,72 @@ static void mend_slurm_topology(struct watching *watching, struct osp_node_list 
 	memset(list, 0, sizeof(*list));
 }
 
+/* --- reports ---------------------------------------------------------------------------------- */
+
+/* Says who may report. */
+static void know(const struct watching *watching, const struct osp_node_list *list)
+{
+#ifdef OSP_HAVE_MUNGE
+	if (watching->listen)
+		osp_listen_know(watching->listen, list);
+#else
+	(void)watching;
+	(void)list;
+#endif
+}
+
+/* A watch that stands by hears reports too: it may have to ask next. */
+static void know_while_standing_by(const struct watching *watching)
+{
+	struct osp_node_list list = {.count = 0};
+	struct osp_error ignored = {.text = ""};
+
+	if (watching->listen && !watching->watch->nodes(&list, watching->watch->context, &ignored))
+		know(watching, &list);
+	osp_node_list_free(&list);
+}
+
+static int begin_to_listen(struct watching *watching, struct osp_error *error)
+{
+	const struct osp_watch *watch = watching->watch;
+
+	if (!watch->report_port)
+		return 0;
+#ifdef OSP_HAVE_MUNGE
+	watching->listen = osp_listen_begin((uint16_t)watch->report_port, watch->reports,
+					    watch->munge_socket, error);
+	return watching->listen ? 0 : -1;
+#else
+	return osp_error_set(error, "watch.report_port: this build was configured without MUNGE");
+#endif
+}
+
+static void end_listening(struct watching *watching)
+{
+#ifdef OSP_HAVE_MUNGE
+	osp_listen_end(watching->listen);
+#endif
+	watching->listen = NULL;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
 static void look(struct watching *watching)
 {
 	struct osp_node_list list = {.count = 0};
 	struct osp_error error = {.text = ""};
 
-	if (!is_in_control(watching))
+	if (!is_in_control(watching)) {
+		know_while_standing_by(watching);
 		return;
-	if (watching->watch->nodes(&list, watching->watch->context, &error))
+	}
+	if (watching->watch->nodes(&list, watching->watch->context, &error)) {
 		say(watching, "nobody is asked", error.text);
-	else if (!same_nodes(&list, &watching->seen))
+		osp_node_list_free(&list);
+		return;
+	}
+	know(watching, &list);
+	if (!same_nodes(&list, &watching->seen))
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)
 		take(watching, &list);
@@ -373,17 +433,23 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 {
 	struct watching watching = {.watch = watch, .due_s = now_s()};
 	struct timespec rest;
-	sigset_t ends;
+	sigset_t signals;
+	int caught;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &ends, NULL))
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL))
 		return osp_error_set(error, "signals cannot be blocked");
+	if (begin_to_listen(&watching, error))
+		return -1;
 	do {
 		look(&watching);
 		rest = rest_of(&watching);
-	} while (sigtimedwait(&ends, NULL, &rest) < 0);
+		caught = sigtimedwait(&signals, NULL, &rest);
+	} while (caught < 0 || caught == SIGUSR1);
+	end_listening(&watching);
 	osp_node_list_free(&watching.seen);
 	return 0;
 }

@@ -10,7 +10,8 @@
  * known of it. While another host's slurmctld is in control nobody is asked and nothing is
  * written; they are asked at once when this host's takes control. The ends of Capacity Blocks are
  * kept after each question, whatever became of it, and Slurm's Topology= by what is in force then.
- * Each change, and each refusal once, is a line on standard output, for the journal.
+ * With `report_port` the watch also hears what nodes report of themselves, and keeps it in
+ * FILE.reports. Each change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */
@@ -54,6 +55,9 @@ struct osp_watch {
 	bool block_ends_once;	      /* until it succeeds, and no more then */
 	const char *slurm_root;	      /* NULL: Slurm's Topology= is left alone */
 	osp_watch_slurm_f *slurm_topology;
+	uint32_t report_port; /* nodes are heard there (host/report/listen.h); 0: they are not */
+	const char *munge_socket; /* "" for the default */
+	const char *reports;	  /* FILE.reports */
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

@@ -9,7 +9,8 @@
 #include "lib/topology/slurm_unit.h"
 
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {
-	"from", "interval_s", "max_lost", "max_moved", "block_ends", "slurm_topology"};
+	"from",	      "interval_s",	"max_lost",   "max_moved",
+	"block_ends", "slurm_topology", "report_port"};
 
 /*
  * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
@@ -78,6 +79,19 @@ static int take_slurm_topology(const struct osp_document *document, const struct
 	return 0;
 }
 
+/* Below 1024 the service, which has no capabilities, could not listen. */
+static int take_port(const struct osp_document *document, const struct osp_value *value,
+		     uint32_t *to, struct osp_error *error)
+{
+	if (take_number(document, value, 0, 65535, to, error))
+		return -1;
+	return *to && *to < 1024
+		       ? osp_document_error(document, value, error,
+					    "report_port: 0, or 1024 to 65535, is expected, not %u",
+					    *to)
+		       : 0;
+}
+
 static int take_key(const struct osp_document *document, const struct osp_value *value,
 		    enum osp_watch_key key, struct osp_watch_policy *policy,
 		    struct osp_error *error)
@@ -97,6 +111,8 @@ static int take_key(const struct osp_document *document, const struct osp_value 
 		return take_block_ends(document, value, &policy->reserve_block_ends, error);
 	case OSP_WATCH_KEY_SLURM_TOPOLOGY:
 		return take_slurm_topology(document, value, &policy->slurm_topology, error);
+	case OSP_WATCH_KEY_REPORT_PORT:
+		return take_port(document, value, &policy->report_port, error);
 	case OSP_WATCH_KEY_COUNT:
 		break;
 	}
@@ -130,9 +146,10 @@ bool osp_watch_key_is_word(enum osp_watch_key key)
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
 				  char *buffer, size_t buffer_bytes)
 {
-	uint32_t number = key == OSP_WATCH_KEY_INTERVAL_S ? policy->interval_s
-			  : key == OSP_WATCH_KEY_MAX_LOST ? policy->guard.max_lost_percent
-							  : policy->guard.max_moved_percent;
+	uint32_t number = key == OSP_WATCH_KEY_INTERVAL_S    ? policy->interval_s
+			  : key == OSP_WATCH_KEY_MAX_LOST    ? policy->guard.max_lost_percent
+			  : key == OSP_WATCH_KEY_REPORT_PORT ? policy->report_port
+							     : policy->guard.max_moved_percent;
 
 	if (key == OSP_WATCH_KEY_BLOCK_ENDS)
 		return policy->reserve_block_ends ? "reserve" : "off";

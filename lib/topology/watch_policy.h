@@ -13,6 +13,8 @@
  *				begins to end them
  *	  slurm_topology: off	# or "default:fabric": Slurm's own Topology= of each node is kept
  *				the same, below that switch (slurm_unit.h)
+ *	  report_port: 0	# or a TCP port of slurmctld's hosts, 1024 to 65535: there the watch
+ *				hears what nodes know of their own places (report.h)
  *
  * Every key has a default. Any thread.
  */
@@ -33,6 +35,7 @@ enum osp_watch_key {
 	OSP_WATCH_KEY_MAX_MOVED,
 	OSP_WATCH_KEY_BLOCK_ENDS,
 	OSP_WATCH_KEY_SLURM_TOPOLOGY,
+	OSP_WATCH_KEY_REPORT_PORT,
 	OSP_WATCH_KEY_COUNT
 };
 
@@ -44,6 +47,7 @@ struct osp_watch_policy {
 	struct osp_topology_guard guard;
 	bool reserve_block_ends;
 	const char *slurm_topology; /* where our paths begin; NULL: off */
+	uint32_t report_port;	    /* at which the watch hears nodes; 0: off */
 };
 
 #define OSP_WATCH_INTERVAL_MAX_S 86400

@@ -19,9 +19,9 @@ setup() {
 }
 
 @test "a wrong word is named with those that are right" {
-	expect 2 "onespine-gate: 'prologue': expected prolog, epilog or reduce; see onespine-gate --help" "$GATE" prologue
-	expect 2 "onespine-gate: 'x': expected prolog, epilog or reduce; see onespine-gate --help" "$GATE" prolog x
-	expect 2 "onespine-gate: expected prolog, epilog or reduce; see onespine-gate --help" "$GATE"
+	expect 2 "onespine-gate: 'prologue': expected prolog, epilog, report or reduce; see onespine-gate --help" "$GATE" prologue
+	expect 2 "onespine-gate: 'x': expected prolog, epilog, report or reduce; see onespine-gate --help" "$GATE" prolog x
+	expect 2 "onespine-gate: expected prolog, epilog, report or reduce; see onespine-gate --help" "$GATE"
 	expect 2 "onespine: standard input is no socket: onespine-gate prolog runs this" "$GATE" reduce </dev/null
 	[[ $("$GATE" --version) == "$(onespine --version)" ]]
 	[[ $("$GATE" --help) == "usage: onespine-gate prolog | epilog"* ]]

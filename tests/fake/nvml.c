@@ -440,6 +440,9 @@ EXPORT int nvmlDeviceGetGpuFabricInfoV(osp_nvml_device device, struct osp_nvml_f
 	fabric->state = (unsigned char)gpu_value(gpu, "fabric", OSP_NVML_FABRIC_COMPLETED);
 	fabric->status = (int)gpu_value(gpu, "fabric_status", OSP_NVML_OK);
 	fabric->health = (unsigned int)gpu_value(gpu, "fabric_health", 0x1aa);
+	memset(fabric->cluster_uuid, (int)gpu_value(gpu, "cluster", 0),
+	       sizeof(fabric->cluster_uuid));
+	fabric->clique = (unsigned int)gpu_value(gpu, "clique", 0);
 	return OSP_NVML_OK;
 }
 

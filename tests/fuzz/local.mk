@@ -17,6 +17,7 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_note.c \
 	tests/fuzz/fuzz_order.c \
 	tests/fuzz/fuzz_own_files.c \
+	tests/fuzz/fuzz_report.c \
 	tests/fuzz/fuzz_rules.c \
 	tests/fuzz/fuzz_kmsg.c \
 	tests/fuzz/fuzz_slurm_conf.c \

@@ -11,6 +11,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/in_control_here.h"
+#include "host/slurm/slurm_files.h"
 #include "host/slurm/slurm_topology.h"
 #ifdef OSP_HAVE_CLOUD
 #include "host/source/block_ends.h"
@@ -263,11 +264,27 @@ static osp_watch_ends_f *block_ends_of(const struct osp_call *call,
 #endif
 }
 
+/* Finds MUNGE's socket as slurm.conf has it; "" is the default. */
+static void find_munge_socket(char *socket, size_t socket_bytes)
+{
+	struct osp_error ignored = {.text = ""};
+	char *path = osp_find_slurm_conf(&ignored);
+	struct osp_slurm_conf *conf = path ? osp_load_slurm_conf(path, NULL, &ignored) : NULL;
+
+	*socket = '\0';
+	if (conf)
+		osp_munge_socket(conf, socket, socket_bytes);
+	osp_slurm_conf_free(conf);
+	free(path);
+}
+
 static int watch(const struct osp_call *call, const struct osp_config *config,
 		 const struct osp_sources *sources, const char *path)
 {
 	const struct osp_watch_policy *policy = osp_config_watch(config);
 	struct osp_error error = {.text = ""};
+	char munge_socket[108], *reports = osp_reports_path(path);
+	int rc;
 	struct osp_watch watch = {
 		.sources = sources,
 		.path = path,
@@ -283,16 +300,24 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.block_ends_once = !policy->reserve_block_ends,
 		.slurm_root = call->values[OSP_OPTION_NAME_MAP] ? NULL : policy->slurm_topology,
 		.slurm_topology = osp_slurm_topology_keep,
+		.report_port = policy->report_port,
+		.munge_socket = munge_socket,
+		.reports = reports,
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 
-	if (interval && read_interval(interval, &watch.interval_s, &error))
+	if (!reports)
+		osp_error_set(&error, "out of memory");
+	if (error.text[0] || (interval && read_interval(interval, &watch.interval_s, &error))) {
+		free(reports);
 		return osp_say_error(&error);
+	}
+	find_munge_socket(munge_socket, sizeof(munge_socket));
 	if (watch.look_s > watch.interval_s)
 		watch.look_s = watch.interval_s;
-	if (osp_watch_run(&watch, &error))
-		return say_failed(&error);
-	return OSP_EXIT_YES;
+	rc = osp_watch_run(&watch, &error);
+	free(reports);
+	return rc ? say_failed(&error) : OSP_EXIT_YES;
 }
 
 int osp_run_topology_watch(const struct osp_call *call)

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_report.bats - nodes tell the watch what they know of their own places, and nobody else does
+
+load helpers
+load gate_helpers
+
+setup_file() {
+	gate_budget
+	chmod 755 "$BATS_FILE_TMPDIR"
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 2
+	free_port
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all}
+		watch: {report_port: $REPORT_PORT}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$BATS_FILE_TMPDIR/cluster" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 \
+		--conf "AuthInfo=socket=$BATS_FILE_TMPDIR/cluster/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+	for node in n1 n2 n3 n4; do
+		ln -sf /proc/uptime "$ONESPINE_CLUSTER/nodes/$node/proc/uptime"
+	done
+	install -m 755 "$BATS_TEST_DIRNAME/report_say.py" "$ONESPINE_CLUSTER/bin/report_say"
+	# whatever the watch asks, it is not asked about here
+	cp "$BATS_FILE_TMPDIR/onespine.topology" "$BATS_FILE_TMPDIR/watched.topology"
+	mkdir "$BATS_FILE_TMPDIR/bin"
+	printf '#!/bin/sh\nexit 1\n' >"$BATS_FILE_TMPDIR/bin/ibnetdiscover"
+	chmod 755 "$BATS_FILE_TMPDIR/bin/ibnetdiscover"
+}
+
+# free_port: REPORT_PORT, on which nobody listens
+free_port() {
+	REPORT_PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+	export REPORT_PORT
+}
+
+setup() {
+	all_well
+	REPORTS=$BATS_FILE_TMPDIR/watched.topology.reports
+	watch
+}
+
+# watch: begins one, unless it runs
+watch() {
+	[[ -z ${watch_pid:-} ]] || return 0
+	PATH="$BATS_FILE_TMPDIR/bin:$PATH" onespine topology watch --from=infiniband --interval=60 \
+		-o "$BATS_FILE_TMPDIR/watched.topology" >"$BATS_TEST_TMPDIR/journal" 2>&1 3>&- &
+	watch_pid=$!
+	await 20 listens
+	# who is a node it knows with its first look
+	await 20 grep -q ibnetdiscover "$BATS_TEST_TMPDIR/journal"
+}
+
+listens() {
+	[[ -n $(ss -Htln "sport = :$REPORT_PORT") ]]
+}
+
+unwatch() {
+	[[ -n ${watch_pid:-} ]] || return 0
+	kill "${1:--TERM}" "$watch_pid"
+	wait "$watch_pid" || true
+	watch_pid=
+}
+
+teardown() {
+	unwatch
+	[[ -n ${BATS_TEST_COMPLETED:-} ]] || cat "$BATS_TEST_TMPDIR/journal"
+	gate_end_test
+}
+
+# report NODE: as its unit does when it starts
+report() {
+	SLURMD_NODENAME=$1 "$ONESPINE_CLUSTER/gate" report
+}
+
+address() {
+	scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p'
+}
+
+# boot_of NODE: when it booted, as Slurm has it, in seconds since 1970
+boot_of() {
+	date -d "$(scontrol show node "$1" | sed -n 's/.*BootTime=\([^ ]*\).*/\1/p')" +%s
+}
+
+# domain NODE CLUSTER CLIQUE: the NVLink domain that its GPUs are in from now on
+domain() {
+	rm -f "$ONESPINE_CLUSTER/nodes/$1.faults"
+	fault "$1" "export ONESPINE_FAKE_NVML='cluster=$2 clique=$3'"
+}
+
+# uuid BYTE
+uuid() {
+	local byte
+	printf -v byte '%02x' "$1"
+	printf '%s-%s-%s-%s-%s' "$byte$byte$byte$byte" "$byte$byte" "$byte$byte" "$byte$byte" "$byte$byte$byte$byte$byte$byte"
+}
+
+# said_by NODE COLUMN: of the reports: 2 the boot, 5 the NVLink domain
+said_by() {
+	awk -v node="$1" -v column="$2" '$1 == node { print $column }' "$REPORTS"
+}
+
+# text NODE: a report that would be believed
+text() {
+	printf 'onespine-report 1\nchallenge CHALLENGE\nnode %s\nboot %s\nnvlink forged.1\n' "$1" "$(boot_of "$1")"
+}
+
+# say OPTION... <REPORT: an uninvited guest
+say() {
+	"$ONESPINE_CLUSTER/bin/report_say" "$@" "$REPORT_PORT"
+}
+
+socket() {
+	echo "$ONESPINE_CLUSTER/munge/socket"
+}
+
+@test "each node of a gang reports before its gate; what it says outlives a watch that is killed" {
+	local boot here
+	for node in n1 n2; do domain "$node" 17 1; done
+	domain n3 17 2
+	job=$(submit --gang -N4 --gres=gpu:8)
+	await_job "$job" RUNNING
+	for node in n1 n2; do
+		await 20 shows "$(uuid 17).1" said_by "$node" 5
+	done
+	await 20 shows "$(uuid 17).2" said_by n3 5
+	# H100s in no domain
+	await 20 shows - said_by n4 5
+	boot=$(boot_of n1)
+	here=$(said_by n1 2)
+	((here - boot < 60 && boot - here < 60)) || fail "n1 booted at $here, Slurm says $boot"
+	equal "$(awk '$1 == "n1" { print $4, $6, $7 }' "$REPORTS")" 'i-0123456789abcdef0 - -'
+	scancel "$job"
+	await 30 no_jobs
+	cp "$REPORTS" "$BATS_TEST_TMPDIR/before"
+	unwatch -KILL
+	watch
+	run report n1
+	equal "$status" 0
+	unwatch
+	# of n1 the time alone is another
+	equal "$(grep -v '^n1 ' "$REPORTS")" "$(grep -v '^n1 ' "$BATS_TEST_TMPDIR/before")"
+	equal "$(said_by n1 5)" "$(uuid 17).1"
+}
+
+@test "a node reports when it starts; GPUs that are not in one completed domain are in none" {
+	domain n1 17 1
+	run report n1
+	equal "$output" ''
+	equal "$status" 0
+	await 10 shows "$(uuid 17).1" said_by n1 5
+	# the fabric manager is not done: told, and to be told again
+	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 fabric=2"'
+	run report n1
+	equal "$status" 1
+	holds "$output" 'the GPUs have not joined their NVLink domain yet'
+	await 10 shows - said_by n1 5
+	domain n1 17 1
+	report n1
+	await 10 shows "$(uuid 17).1" said_by n1 5
+	# a driver that does not answer says nothing, and changes nothing
+	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 init=9"'
+	run report n1
+	equal "$status" 1
+	holds "$output" 'NVML does not tell the NVLink domain'
+	equal "$(said_by n1 5)" "$(uuid 17).1"
+	# one GPU elsewhere
+	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 gpu3.clique=2"'
+	run report n1
+	equal "$status" 1
+	holds "$output" 'the GPUs are not all in one NVLink domain'
+	await 10 shows - said_by n1 5
+	# nobody listens
+	unwatch
+	domain n1 17 1
+	run report n1
+	equal "$status" 1
+	matches "$output" 'the watch on .*, port [0-9]+, cannot be reached'
+}
+
+@test "a user's report is dropped before a byte of it is read, and so is a user's flood" {
+	said=$(text n1 | as_other_user /usr/bin/python3 -c "$(<"$BATS_TEST_DIRNAME/report_say.py")" --user "$REPORT_PORT")
+	equal "$said" 'no greeting'
+	as_other_user /usr/bin/python3 -c 'import socket, sys, time
+kept = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(400)]
+time.sleep(60)' "$REPORT_PORT" 3>&- &
+	flood=$!
+	run report n2
+	equal "$status" 0
+	kill "$flood" 2>/dev/null || true
+	wait "$flood" || true
+	[[ -z $(said_by n1 5) || $(said_by n1 5) != forged* ]]
+	unwatch
+	matches "$(<"$BATS_TEST_TMPDIR/journal")" 'reports dropped: [0-9]+ from ports that users can have'
+}
+
+@test "from a reserved port: a user's credential, another address, no node, a recorded one, hostile bytes, 5 KiB" {
+	local said
+	# a user's credential, and root's for another reader
+	said=$(text n1 | sed "s/CHALLENGE/00/" | as_other_user munge -S "$(socket)" | say --from "$(address n1)")
+	equal "$said" n 'a credential of a user'
+	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)" --uid 65534)
+	equal "$said" n 'for another reader'
+	# root on n1 speaks for n2, and for nobody that Slurm has
+	said=$(text n2 | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" a 'from an address of another node'
+	said=$(text n1 | sed 's/^node n1$/node n9/' | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" u 'of no node'
+	# recorded on one connection, sent on another: MUNGE opens a credential once; a new one with an old challenge
+	said=$(text n1 | say --from "$(address n2)" --munge "$(socket)" --recorded "$BATS_TEST_TMPDIR/recorded")
+	equal "$said" a
+	said=$(say --from "$(address n1)" --recorded "$BATS_TEST_TMPDIR/recorded" </dev/null)
+	equal "$said" n 'recorded'
+	said=$(text n1 | sed 's/CHALLENGE/000102030405060708090a0b0c0d0e0f/' | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" n 'another challenge'
+	# no report
+	said=$(head -c 1500 /dev/urandom | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" n 'hostile bytes'
+	said=$(printf '%s\n' "$(text n1)" 'nvlink twice' | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" n 'a key twice'
+	said=$(head -c 1500 /dev/urandom | say --from "$(address n1)")
+	equal "$said" n 'no credential'
+	# too long, announced too long, nothing at all
+	said=$( (text n1 && head -c 5120 /dev/zero | tr '\0' x) | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" n '5 KiB'
+	said=$(echo x | say --from "$(address n1)" --announce 1073741824)
+	equal "$said" n 'announced too long'
+	said=$(echo x | say --from "$(address n1)" --announce 0)
+	equal "$said" n 'announced empty'
+	[[ -z $(said_by n1 5) || $(said_by n1 5) != forged* ]]
+	equal "$(said_by n9 5)" ''
+	# and what is right is taken, once a second
+	said=$(text n1 | sed 's/forged/right/' | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" k
+	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" s 'the second within a second'
+	await 10 shows right.1 said_by n1 5
+	unwatch
+	matches "$(<"$BATS_TEST_TMPDIR/journal")" "reports dropped: .*not root's.*no report.*of no node.*wrong address.*too soon"
+}
+
+@test "many that say nothing: the oldest gives way, and a node is heard" {
+	python3 -c 'import socket, sys, time
+kept = []
+for port in range(1023, 943, -1):
+    guest = socket.socket()
+    guest.bind(("127.0.0.1", port))
+    guest.connect(("127.0.0.1", int(sys.argv[1])))
+    kept.append(guest)
+print("80", flush=True)
+time.sleep(60)' "$REPORT_PORT" >"$BATS_TEST_TMPDIR/silent" 3>&- &
+	silent=$!
+	await 10 grep -q 80 "$BATS_TEST_TMPDIR/silent"
+	domain n3 17 5
+	run report n3
+	equal "$output" ''
+	equal "$status" 0
+	await 10 shows "$(uuid 17).5" said_by n3 5
+	kill "$silent" 2>/dev/null || true
+	wait "$silent" || true
+}
