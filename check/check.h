@@ -117,6 +117,9 @@ struct osp_check_context {
 	const struct osp_unit *unit; /* a check of OSP_GROUP_EACH_GPU: its GPU */
 	unsigned int slice_ms;	     /* how long this check may load it */
 	bool keep;		     /* this run may keep what it learns for a later one */
+	/* Returns whether Slurm's configuration names this node and gives it no GPU, though it
+	 * counts those of others; NULL: not known. Called in the child. */
+	bool (*without_gpus)(void);
 	bool spoilt;	      /* set by a check: this process cannot be used for the next one */
 	bool library_kernels; /* what the running check's struct says; set by the runner */
 	const struct osp_check *check; /* the check that runs; set by the runner */

@@ -115,15 +115,26 @@ static void tell_hidden(struct osp_check_context *context)
 }
 
 /* Reports that no module nvidia is loaded. A machine may have a card for a display alone, on
- * nouveau or on nothing; one that should have GPUs, or a job with some, has lost its driver. */
+ * nouveau or on nothing, or one that nobody is to compute on; one that should have GPUs, or a job
+ * with some, has lost its driver. */
 static void tell_not_loaded(struct osp_check_context *context, const struct osp_pci_gpus *gpus)
 {
-	bool for_display =
-		gpus->monitors == gpus->count && !context->gpus && !expected_gpus(context);
+	const struct osp_limit *expected = expected_gpus(context);
+	bool for_display = gpus->monitors == gpus->count && !context->gpus && !expected;
 
-	if (for_display && *gpus->monitor_driver)
+	if (!context->gpus && expected && !expected->value)
+		osp_result_skip(context,
+				"%zu NVIDIA cards and no kernel module nvidia: no GPU is to be "
+				"here, by the limit gpus",
+				gpus->count);
+	else if (for_display && *gpus->monitor_driver)
 		osp_result_skip(context, "NVIDIA cards for a display alone: %s has them",
 				gpus->monitor_driver);
+	else if (!context->gpus && !expected && context->without_gpus && context->without_gpus())
+		osp_result_skip(context,
+				"%zu NVIDIA cards and no kernel module nvidia: slurm.conf gives "
+				"this node no GPU",
+				gpus->count);
 	else if (for_display)
 		osp_result_add(
 			context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
@@ -166,7 +177,9 @@ const struct osp_check osp_check_driver = {
 	.measures = "the NVIDIA kernel driver is loaded and fits its library",
 	.explains = "Compares the version of the kernel module with that of libnvidia-ml.so.1, and "
 		    "starts NVML. A library that cannot be found is reported as an error of the "
-		    "check, not of the node.",
+		    "check, not of the node. Cards without a driver are no fault where nobody is "
+		    "to compute on them: with a monitor's class on nouveau, where slurm.conf gives "
+		    "the node no GPU, or where the site says so (limits: {gpus: 0}).",
 	.cures = "Reboot after a driver was installed; install the driver where it is missing.",
 	.run = run_driver,
 };

@@ -42,16 +42,18 @@ static bool is_contained(const struct osp_gpu *gpu)
 	       action.state == OSP_NVML_OK;
 }
 
-/* Judges uncorrectable errors of SRAM. From Hopper on the driver knows for which NVIDIA's own
- * diagnostic replaces a GPU; before, a count decides. */
+/* Judges uncorrectable errors of SRAM. From Ampere on the driver knows for which NVIDIA's own
+ * diagnostic replaces a GPU, and says it to root alone (nvmlDeviceGetSramEccErrorStatus); where it
+ * does not know, a count decides. */
 static bool judge_sram(struct osp_check_context *context, const struct osp_gpu *gpu,
 		       unsigned long long count)
 {
 	struct osp_nvml_sram sram = {.version = OSP_NVML_SRAM_VERSION};
-	bool known = osp_nvml_sram(gpu->device, &sram) == OSP_NVML_OK;
+	int state = osp_nvml_sram(gpu->device, &sram);
+	bool known = state == OSP_NVML_OK || state == OSP_NVML_NO_PERMISSION;
 
 	osp_result_figure(context, gpu->subject, "sram_uncorrected", (double)count);
-	if (known && sram.exceeded) {
+	if (state == OSP_NVML_OK && sram.exceeded) {
 		osp_result_add(
 			context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "SRAM exceeded",
 			NULL, "nvmlDeviceGetSramEccErrorStatus, the limit of the field diagnostic",
@@ -117,8 +119,9 @@ const struct osp_check osp_check_ecc = {
 		    "on and driver 570 on they warn, for most are contained and the driver itself "
 		    "says, in the check recovery, when one asks for a reset. Correctable ones "
 		    "warn above a limit. More uncorrectable errors in SRAM over the GPU's life "
-		    "than NVIDIA's diagnostic allows fail it for good; before Hopper, where the "
-		    "driver does not say, than the limit. GPUs without ECC are skipped.",
+		    "than NVIDIA's diagnostic allows fail it for good; where the driver does not "
+		    "say, than the limit. It says so to root, from Ampere on: a user is warned. "
+		    "GPUs without ECC are skipped.",
 	.cures = "Reset the GPU; when errors come back, or for SRAM, replace it.",
 	.run = run_ecc,
 };

@@ -500,6 +500,27 @@ bool osp_is_controller(const struct osp_slurm_conf *conf)
 	return false;
 }
 
+bool osp_slurm_gives_no_gpus(void)
+{
+	struct osp_error ignored = {.text = ""};
+	char *path = osp_find_slurm_conf(&ignored), host[HOST_BYTES] = "";
+	struct osp_slurm_conf *conf = path ? osp_load_slurm_conf(path, NULL, &ignored) : NULL;
+	const char *node = getenv("SLURMD_NODENAME"), *gres = "gpu";
+	bool none;
+
+	if (!node && gethostname(host, sizeof(host) - 1) == 0) {
+		host[strcspn(host, ".")] = '\0';
+		node = host;
+	}
+	if (conf && node &&
+	    osp_slurm_list_has(osp_slurm_conf_value(conf, "GresTypes", NULL), "gpu", NULL, 0))
+		gres = osp_slurm_conf_of_node(conf, node, "Gres", "gpu");
+	none = !gres || !strcasestr(gres, "gpu");
+	osp_slurm_conf_free(conf);
+	free(path);
+	return none;
+}
+
 const char *osp_cluster_folder(const struct osp_slurm_conf *conf, char name[OSP_CLUSTER_NAME_BYTES])
 {
 	const char *cluster = conf ? osp_slurm_conf_value(conf, "ClusterName", "linux") : "linux";

@@ -90,6 +90,10 @@ const char *osp_cluster_folder(const struct osp_slurm_conf *conf,
 /* It is root's or `slurm_user`'s, and only they may write it. */
 bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists);
 
+/* Returns whether slurm.conf counts GPUs (GresTypes) and names this node, by SLURMD_NODENAME or the
+ * host's name, without any. False if slurm.conf is not here. */
+bool osp_slurm_gives_no_gpus(void);
+
 /* This host is one of the SlurmctldHosts. */
 bool osp_is_controller(const struct osp_slurm_conf *conf);
 

@@ -265,13 +265,13 @@ EXPORT int nvmlDeviceGetMemoryErrorCounter(osp_nvml_device device, int type, int
 	return OSP_NVML_OK;
 }
 
-/* From Hopper on: "sram_exceeded" is what NVIDIA replaces a GPU for. */
+/* From Ampere on: "sram_exceeded" is what NVIDIA replaces a GPU for. */
 EXPORT int nvmlDeviceGetSramEccErrorStatus(osp_nvml_device device, struct osp_nvml_sram *sram)
 {
 	ENTER_GPU(device);
 	if (sram->version != OSP_NVML_SRAM_VERSION)
 		return OSP_NVML_ARGUMENT_VERSION;
-	if (model()->capability < 90 || gpu_value(gpu, "no_sram_status", 0))
+	if (model()->capability < 80 || gpu_value(gpu, "no_sram_status", 0))
 		return OSP_NVML_NOT_SUPPORTED;
 	sram->exceeded = (unsigned int)gpu_value(gpu, "sram_exceeded", 0);
 	return OSP_NVML_OK;

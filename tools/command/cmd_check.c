@@ -14,6 +14,7 @@
 #include "tools/command/pass_options.h"
 #include "host/record/record.h"
 #include "host/record/thresholds_file.h"
+#include "host/slurm/slurm_files.h"
 #include "host/files.h"
 
 #define START_SHOWN_MS	    1000 /* GPUs that are awake take less time */
@@ -489,6 +490,9 @@ static int check_node(const struct osp_call *call, const char *root, const struc
 	context.data =
 		getenv("ONESPINE_TEST_DATA") && *root ? getenv("ONESPINE_TEST_DATA") : OSP_DATA_DIR;
 	context.site = *root ? NULL : OSP_SITE_DIR;
+	/* a test's machine has no slurm.conf unless the test names one */
+	if (!*root || getenv("SLURM_CONF"))
+		context.without_gpus = osp_slurm_gives_no_gpus;
 	context.depth = depth;
 	context.load_ms = load_ms(depth, budget_ms);
 	switch (osp_pass_options(call, &context, depth, &status, &error)) {
