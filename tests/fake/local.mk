@@ -27,7 +27,7 @@ tests_fake_libcluster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_fake_libcluster_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
 EXTRA_DIST += tests/fake/ec2
-EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
+EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/healthy tests/check/healthy.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
 	doc/checks.md
 
 # doc/checks.md: the checks, and every fault injected with what caught it.

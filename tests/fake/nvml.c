@@ -61,6 +61,19 @@ static const struct model {
 	{100, 100, "NVIDIA B200", 18, 53125, 5, true, true, true, true},
 	{120, 120, "NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 0, 5, true, false, false,
 	 false},
+	{701, 70, "Tesla V100-PCIE-16GB", 0, 0, 3, false, false, false, false},
+	{801, 80, "NVIDIA A100-SXM4-80GB", 12, 25781, 4, true, false, false, true},
+	{802, 80, "NVIDIA A30", 4, 25781, 4, true, false, false, false},
+	{804, 80, "NVIDIA A100-PCIE-40GB", 12, 25781, 4, true, false, false, false},
+	{805, 80, "NVIDIA A100 80GB PCIe", 12, 25781, 4, true, false, false, false},
+	{861, 86, "NVIDIA A10", 0, 0, 4, true, false, false, false},
+	{862, 86, "NVIDIA A40", 4, 14062, 4, true, false, false, false},
+	{891, 89, "NVIDIA RTX 6000 Ada Generation", 0, 0, 4, true, false, false, false},
+	{901, 90, "NVIDIA H100 PCIe", 12, 26562, 5, true, true, false, false},
+	{902, 90, "NVIDIA H100 NVL", 12, 26562, 5, true, true, false, false},
+	{1411, 90, "NVIDIA H200 NVL", 18, 26562, 5, true, true, false, false},
+	{103, 103, "NVIDIA B300 SXM6 AC", 18, 53125, 5, true, true, true, true},
+	{2003, 103, "NVIDIA GB300", 18, 53125, 5, true, true, true, true},
 };
 
 static bool fault(const char *key, long *value)
