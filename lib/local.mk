@@ -62,7 +62,9 @@ libonespine_la_SOURCES += \
 	lib/choose/choose.c lib/choose/choose.h lib/choose/choose_answers.c lib/choose/choose_later.c \
 	lib/choose/choose_memory.c lib/choose/choose_parts.c lib/choose/choose_parts_later.c \
 	lib/choose/choose_parts_tries.c lib/choose/choose_parts_private.h lib/choose/choose_preempt.c \
-	lib/choose/choose_saved.c lib/choose/components.c lib/choose/components.h \
+	lib/choose/choose_saved.c lib/choose/component_plans.c lib/choose/component_plans.h \
+	lib/choose/components.c lib/choose/components.h lib/choose/components_list.c lib/choose/components_list.h \
+	lib/choose/large.c lib/choose/large.h \
 	lib/choose/components_private.h lib/choose/components_slow.c \
 	lib/choose/choose_private.h
 # lib/health: what checks may find, and what is kept of it

@@ -44,6 +44,7 @@
 #include "sched/shadow_slurm.h"
 #include "lib/base/nodeset.h"
 #include "lib/choose/choose.h"
+#include "lib/choose/component_plans.h"
 #include "lib/place/occupancy.h"
 #include "lib/place/parts.h"
 #include "lib/place/place.h"
@@ -428,69 +429,12 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 
 /* --- shadow_plans.c --------------------------------------------------------------------------- */
 
-/* MAX_HET_JOB_COMPONENTS of slurm.h. */
-#define SHADOW_COMPONENTS_MAX 128
-
-/* The partitions of one component that a plan remembers to have been asked about. */
-#define SHADOW_PLAN_PARTITIONS_MAX 4
-
-/* What backfill was answered in this cycle for the components of a heterogeneous job. The arrays
- * go by het_job_offset. */
-struct shadow_plan {
-	uint32_t job;  /* 0: not in use */
-	uint64_t used; /* number of the last question about it */
-	uint32_t turn; /* domains already asked in vain for a later start, when time ran out */
-	uint32_t last; /* the component asked about last */
-	const part_record_t *last_in;
-	time_t came_to_last; /* its last_sched_eval */
-
-	/* asked about in these partitions */
-	const part_record_t *asked[SHADOW_COMPONENTS_MAX][SHADOW_PLAN_PARTITIONS_MAX];
-
-	/* the nodes of Slurm's yes to the last question: it is kept below when backfill has noted
-	 * in the job when it starts, since Slurm's function does not know backfill's plans */
-	struct osp_nodeset *answer;
-	bool answered;
-
-	/* its earliest start, as backfill keeps it; NULL: not planned */
-	struct osp_nodeset *of[SHADOW_COMPONENTS_MAX];
-	const part_record_t *of_in[SHADOW_COMPONENTS_MAX]; /* the partition of that */
-	int64_t start_s[SHADOW_COMPONENTS_MAX];
-
-	/* what Slurm said about it when another component was asked about (NULL: nothing, or it is
-	 * planned), so that N components cost about 2 N questions a cycle, not N * N */
-	struct osp_nodeset *beside[SHADOW_COMPONENTS_MAX];
-	int64_t beside_start_s[SHADOW_COMPONENTS_MAX];
-	const part_record_t *beside_in[SHADOW_COMPONENTS_MAX]; /* the partition asked about then */
-	uint64_t beside_used[SHADOW_COMPONENTS_MAX];	       /* number of the question then */
-
-	/* how far its calls came that had too little time, in each of these partitions */
-	struct osp_components_search *search[SHADOW_PLAN_PARTITIONS_MAX];
-	const part_record_t *search_in[SHADOW_PLAN_PARTITIONS_MAX];
-
-	/* when all could start in that partition, by what was answered in this cycle */
-	int64_t all_start_s;
-	const part_record_t *all_in;
-};
-
 /*
- * Begins or continues the plan of the call's job, for a start later. Priority orders the components
- * in a cycle, and may change their order in the next. A component that was asked about before in
- * this partition is asked about again at once, for another slot, or in a new cycle. Then backfill
- * offers no nodes that it has planned, but for a slot behind their end. The plan belongs to
- * shadow_plans.c.
+ * Begins or continues the plan of the call's job, for a start later (lib/choose/component_plans.h);
+ * `scratch` gets the nodes of the call. NULL if memory ran out: nothing is remembered.
  */
-struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp_nodeset *scratch);
-
-/* Keeps what Slurm said about a component for the questions about the others in this cycle. Does
- * nothing if `plan` is NULL. */
-void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
-		      const struct osp_nodeset *nodes, int64_t start_s);
-
-/* Keeps the call's yes; the next question finds out whether the component has been planned as early
- * in another partition. Does nothing if `plan` is NULL. */
-void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call,
-		      int64_t all_start_s);
+struct osp_component_plan *shadow_plan_begin(const struct shadow_call *call,
+					     struct osp_nodeset *scratch);
 
 /* Returns the partition in which backfill has planned the component, which waits; NULL for none. */
 const part_record_t *shadow_planned_in(const job_record_t *component);
@@ -498,10 +442,6 @@ const part_record_t *shadow_planned_in(const job_record_t *component);
 /* Returns the nodes on which backfill has planned the component in that partition; NULL: none. */
 const struct osp_nodeset *shadow_planned_on(const job_record_t *component,
 					    const part_record_t *partition);
-
-/* Returns where the plan keeps how far calls in that partition came; NULL: there is no room. */
-struct osp_components_search **shadow_plan_search(struct shadow_plan *plan,
-						  const part_record_t *partition);
 
 /* Forgets all plans, because the nodes have changed. */
 void shadow_plans_forget(void);

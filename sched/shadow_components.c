@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/choose/components.h"
+#include "lib/choose/components_list.h"
 #include "lib/policy/sentences.h"
 
 /* Partitions of a component that are looked at. */
@@ -19,8 +20,7 @@
 
 struct component {
 	job_record_t *job;
-	part_record_t *was_in; /* all are asked about in one partition */
-	uint32_t choice_nodes;
+	part_record_t *was_in; /* all are asked about in one partition; NULL: it is in its own */
 };
 
 /* Those of a component other than the one asked about. */
@@ -36,21 +36,18 @@ struct joint {
 	osp_list_t *candidates; /* the call's */
 	bitstr_t *came;		/* its nodes */
 	const struct osp_effective *own;
-	struct shadow_plan *plan; /* of its job, for backfill; else NULL */
-	/* all that count, including the one asked about, that with the fewest nodes to choose from
-	 * first */
-	struct component component[SHADOW_COMPONENTS_MAX];
-	job_record_t *left_out[SHADOW_COMPONENTS_MAX];
-	uint32_t count, left_out_count;
-	uint32_t count_max;		/* with those that are left out */
-	bool leaves_out;		/* those that may run elsewhere and have no plan */
+	struct osp_component_plan *plan;	  /* of its job, for backfill; else NULL */
+	struct component all[OSP_COMPONENTS_MAX]; /* of the job, including the one asked about */
+	uint32_t all_count;
+	struct osp_component_list list; /* of these, the ones that count */
+	uint32_t count_max;		/* of them, with those that are left out */
 	struct osp_effective effective; /* the strictest of all */
 	struct shadow_gang gang;
 	struct osp_nodeset *taken; /* of those that run or are planned */
 	struct osp_nodeset *kept;  /* not offered to the one asked about: to none, then */
 	struct osp_nodeset *scratch;
 	uint32_t *domains;
-	struct partitions elsewhere[SHADOW_COMPONENTS_MAX]; /* by number in the job, once read */
+	struct partitions elsewhere[OSP_COMPONENTS_MAX]; /* by number in the job, once read */
 };
 
 /* --- which they are --------------------------------------------------------------------------- */
@@ -89,16 +86,6 @@ bool shadow_components_may_choose(const job_record_t *job)
 	return components && list_find_first(components, may_choose, (void *)job);
 }
 
-static bool counts(const job_record_t *job, const job_record_t *component)
-{
-	const part_record_t *planned = NULL;
-
-	if (component != job && shadow_may_choose(component, job->part_ptr))
-		planned = shadow_planned_in(component);
-	return is_active(component) && shadow_is_beside(job, component) &&
-	       (!planned || planned == job->part_ptr);
-}
-
 bool shadow_has_components(job_record_t *job)
 {
 	osp_list_t *components = components_of(job);
@@ -112,98 +99,90 @@ bool shadow_has_components(job_record_t *job)
  */
 static bool add_taken(const struct joint *joint, const job_record_t *component)
 {
-	const job_record_t *job = joint->call->job;
-	uint32_t offset = component->het_job_offset;
+	const struct osp_nodeset *planned =
+		joint->plan ? osp_component_plan_nodes(joint->plan, component->het_job_offset)
+			    : NULL;
 
-	if (component == job)
+	if (component == joint->call->job)
 		return false;
 	if (IS_JOB_RUNNING(component) && component->node_bitmap) {
 		shadow_from_bitmap(joint->scratch, component->node_bitmap);
-		osp_nodeset_or(joint->taken, joint->scratch);
-		return true;
+		planned = joint->scratch;
 	}
-	if (!joint->plan || offset >= SHADOW_COMPONENTS_MAX || !joint->plan->of[offset])
-		return false;
-	osp_nodeset_or(joint->taken, joint->plan->of[offset]);
-	return true;
-}
-
-/*
- * Makes the promise as strict as this component's: -p a,b may hold one component to a lower level
- * than the others.
- */
-static void add_promise(struct osp_effective *strictest, const struct osp_effective *other)
-{
-	const struct osp_topology *topology = shadow_state.topology;
-
-	if (other->mode != OSP_MODE_ENFORCE)
-		return;
-	if (osp_topology_level(topology, other->level) <
-	    osp_topology_level(topology, strictest->level))
-		memcpy(strictest->level, other->level, sizeof(strictest->level));
-	if (other->from_nodes < strictest->from_nodes)
-		strictest->from_nodes = other->from_nodes;
-}
-
-/* Tells whether the component may still be planned in another partition. */
-static bool is_open(const struct joint *joint, const job_record_t *component)
-{
-	const job_record_t *job = joint->call->job;
-
-	return component != job && shadow_may_choose(component, job->part_ptr) &&
-	       !shadow_planned_in(component);
+	if (planned)
+		osp_nodeset_or(joint->taken, planned);
+	return planned != NULL;
 }
 
 static int add_component(void *item, void *context)
 {
 	struct joint *joint = context;
 
-	if (joint->count + joint->left_out_count == SHADOW_COMPONENTS_MAX ||
-	    !counts(joint->call->job, item))
-		return 0;
-	if (joint->leaves_out && is_open(joint, item)) {
-		joint->left_out[joint->left_out_count++] = item;
-		return 0;
-	}
-	joint->component[joint->count++] =
-		(struct component){.job = item, .was_in = ((job_record_t *)item)->part_ptr};
+	if (joint->all_count < OSP_COMPONENTS_MAX)
+		joint->all[joint->all_count++] = (struct component){.job = item};
 	return 0;
 }
 
-/* Moves the one at `i` up to its place among those before it. */
-static void put_in_order(struct joint *joint, uint32_t i)
+/* Says what the records say of a component. */
+static struct osp_component seen(const struct joint *joint, const job_record_t *component)
 {
-	struct component component = joint->component[i];
-	struct shadow_gang gang = {.job = component.job, .usable = joint->scratch};
+	const job_record_t *job = joint->call->job;
+	bool own = component == job, may_choose = shadow_may_choose(component, job->part_ptr);
+
+	return (struct osp_component){
+		.own = own,
+		.active = is_active(component),
+		.beside = shadow_is_beside(job, component),
+		.may_choose = may_choose,
+		.planned_in = !own && may_choose ? shadow_planned_in(component) : NULL,
+	};
+}
+
+/* Returns how many nodes a component has to choose from. */
+static uint32_t choice_of(const struct joint *joint, job_record_t *component)
+{
+	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
 	struct osp_nodeset *nodes;
+	uint32_t count;
 
 	osp_nodeset_clear(joint->scratch);
 	nodes = shadow_gang_prospects(&gang);
-	component.choice_nodes = nodes ? osp_nodeset_count(nodes) : 0;
+	count = nodes ? osp_nodeset_count(nodes) : 0;
 	free(nodes);
-	for (; i && joint->component[i - 1].choice_nodes > component.choice_nodes; i--)
-		joint->component[i] = joint->component[i - 1];
-	joint->component[i] = component;
+	return count;
 }
 
 /*
  * Lists the components before it looks at them: Slurm's list is locked while it is walked, and what
  * follows walks it too.
  */
-static void look_at_components(struct joint *joint)
+static void look_at_components(struct joint *joint, bool leaves_out)
 {
+	part_record_t *partition = joint->call->job->part_ptr;
+	struct osp_component components[OSP_COMPONENTS_MAX];
+	uint32_t choice_nodes[OSP_COMPONENTS_MAX];
 	struct osp_effective effective;
 
+	joint->all_count = 0;
 	list_for_each(components_of(joint->call->job), add_component, joint);
-	if (joint->count > joint->count_max)
-		joint->count_max = joint->count;
-	for (uint32_t i = 0; i < joint->count; i++) {
-		joint->component[i].job->part_ptr = joint->call->job->part_ptr;
-		add_taken(joint, joint->component[i].job);
-		if (shadow_gang_request(joint->component[i].job, &effective))
-			add_promise(&joint->effective, &effective);
-		put_in_order(joint, i);
+	for (uint32_t i = 0; i < joint->all_count; i++)
+		components[i] = seen(joint, joint->all[i].job);
+	osp_components_list(components, joint->all_count, partition, leaves_out, &joint->list);
+	if (joint->list.count > joint->count_max)
+		joint->count_max = joint->list.count;
+	for (uint32_t i = 0; i < joint->list.count; i++) {
+		uint32_t which = joint->list.order[i];
+		struct component *component = &joint->all[which];
+
+		component->was_in = component->job->part_ptr;
+		component->job->part_ptr = partition;
+		add_taken(joint, component->job);
+		if (shadow_gang_request(component->job, &effective))
+			osp_request_add_promise(&joint->effective, &effective,
+						shadow_state.topology);
+		choice_nodes[which] = choice_of(joint, component->job);
 	}
+	osp_components_sort(&joint->list, choice_nodes);
 }
 
 /* --- what Slurm says to one of them ----------------------------------------------------------- */
@@ -227,8 +206,11 @@ static void set_size(struct shadow_call *call)
 /* Returns a component of lib/choose's. */
 static job_record_t *component_of(const struct joint *joint, uint32_t number)
 {
-	return number < joint->count ? joint->component[number].job
-				     : joint->left_out[number - joint->count];
+	const struct osp_component_list *list = &joint->list;
+	uint32_t which =
+		number < list->count ? list->order[number] : list->left_out[number - list->count];
+
+	return joint->all[which].job;
 }
 
 struct own_answer {
@@ -295,14 +277,14 @@ static int add_partition(void *item, void *context)
 }
 
 /* Reads the other partitions of a component, once a call. A component whose number is
- * SHADOW_COMPONENTS_MAX or more has none. */
+ * OSP_COMPONENTS_MAX or more has none. */
 static const struct partitions *partitions_of(struct joint *joint, const job_record_t *component)
 {
 	static const struct partitions none;
 	uint32_t offset = component->het_job_offset;
 	struct partitions *partitions;
 
-	if (offset >= SHADOW_COMPONENTS_MAX)
+	if (offset >= OSP_COMPONENTS_MAX)
 		return &none;
 	partitions = &joint->elsewhere[offset];
 	if (!partitions->known) {
@@ -368,8 +350,9 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 	shadow_try_if(&call, note_answer, &answer);
 	component->bit_flags = flags;
 	bit_free(call.bitmap);
-	if (answer.found && !partition)
-		shadow_plan_says(joint->plan, component, nodes, answer.start_s);
+	if (answer.found && !partition && joint->plan)
+		osp_component_plan_says(joint->plan, component->het_job_offset, component->part_ptr,
+					nodes, answer.start_s);
 	component->part_ptr = was_in;
 	*start_s = answer.start_s;
 	return answer.found;
@@ -383,16 +366,11 @@ static const struct osp_nodeset *said(void *context, uint32_t number, bool this_
 				      int64_t *start_s)
 {
 	const struct joint *joint = context;
-	const struct shadow_plan *plan = joint->plan;
 	const job_record_t *component = component_of(joint, number);
-	uint32_t offset = component->het_job_offset;
 
-	if (!plan || offset >= SHADOW_COMPONENTS_MAX || !plan->beside[offset] ||
-	    plan->beside_in[offset] != component->part_ptr ||
-	    (!this_call && plan->beside_used[offset] == plan->used))
-		return NULL;
-	*start_s = plan->beside_start_s[offset];
-	return plan->beside[offset];
+	return joint->plan ? osp_component_plan_said(joint->plan, component->het_job_offset,
+						     component->part_ptr, this_call, start_s)
+			   : NULL;
 }
 
 static const struct osp_nodeset *planned(void *context, uint32_t component)
@@ -451,13 +429,13 @@ static int64_t elapsed_ms(void *context)
 /* --- one call --------------------------------------------------------------------------------- */
 
 /* Lists the domains of the gang's level with enough nodes for the component asked about, best
- * first; if others are placed already, only theirs. */
+ * first. */
 static uint32_t find_domains(struct joint *joint)
 {
 	const struct shadow_gang *gang = &joint->gang;
 	struct osp_place_input input = shadow_gang_input(gang);
-	uint32_t first = osp_nodeset_next(joint->taken, 0), candidates, count, found = 0;
 	const struct osp_place_domain *domains;
+	uint32_t candidates, count;
 
 	if (!gang->level)
 		return 0;  /* anywhere, or unknown */
@@ -466,13 +444,9 @@ static uint32_t find_domains(struct joint *joint)
 	input.free_only = false;
 	domains = osp_place_order(shadow_state.place, &input, &candidates, &count);
 	joint->domains = calloc(candidates + 1, sizeof(*joint->domains));
-	for (uint32_t i = 0; joint->domains && i < candidates; i++) {
-		if (first >= joint->taken->place_count ||
-		    osp_topology_domain_of(shadow_state.topology, first, gang->level) ==
-			    domains[i].domain)
-			joint->domains[found++] = domains[i].domain;
-	}
-	return found;
+	return joint->domains ? osp_components_domains(shadow_state.topology, gang->level, domains,
+						       candidates, joint->taken, joint->domains)
+			      : 0;
 }
 
 static void say_why(const struct joint *joint)
@@ -507,49 +481,22 @@ static bool begin_gang(struct joint *joint)
 	return gang->usable != NULL;
 }
 
-/* Tells whether some of the components may be left out. */
-static bool has_open(const struct joint *joint)
-{
-	for (uint32_t i = 0; i < joint->count; i++) {
-		if (is_open(joint, joint->component[i].job))
-			return true;
-	}
-	return false;
-}
-
-/* Tells whether backfill has planned it in another of its partitions at the first moment. A yes
- * would only keep more nodes, and from the other components too. */
-static bool is_planned_elsewhere(const struct joint *joint)
-{
-	const struct shadow_plan *plan = joint->plan;
-	const job_record_t *job = joint->call->job;
-	uint32_t own = job->het_job_offset;
-
-	return plan && own < SHADOW_COMPONENTS_MAX && plan->of[own] &&
-	       plan->of_in[own] != job->part_ptr &&
-	       plan->start_s[own] <= shadow_first_moment_s(joint->call);
-}
-
-static uint32_t own_of(const struct joint *joint)
-{
-	uint32_t own = 0;
-
-	while (own < joint->count && joint->component[own].job != joint->call->job)
-		own++;
-	return own;
-}
-
 static void fill(struct joint *joint, struct osp_components_input *input)
 {
 	const struct shadow_call *call = joint->call;
+	const job_record_t *job = call->job;
+	struct osp_component_plan *plan = joint->plan;
 	bool slot_waits = OSP_SLOT_START_S(&call->tail) > time(NULL);
 
 	*input = (struct osp_components_input){
-		.count = joint->count,
-		.left_out_count = joint->left_out_count,
-		.own = own_of(joint),
-		.open = has_open(joint),
-		.never = is_planned_elsewhere(joint),
+		.count = joint->list.count,
+		.left_out_count = joint->list.left_out_count,
+		.own = joint->list.own,
+		.open = joint->list.open,
+		/* a yes would only keep more nodes, and from the other components too */
+		.never = plan &&
+			 osp_component_plan_is_elsewhere(plan, job->het_job_offset, job->part_ptr,
+							 shadow_first_moment_s(call)),
 		.later_helps = call->mode == SELECT_MODE_WILL_RUN &&
 			       !(call->job->bit_flags & TEST_NOW_ONLY),
 		.given = joint->gang.usable,
@@ -559,8 +506,8 @@ static void fill(struct joint *joint, struct osp_components_input *input)
 		.stuck = joint->gang.stuck,
 		.topology = shadow_state.topology,
 		.may_preempt = joint->candidates != NULL,
-		.all_start_s = joint->plan ? joint->plan->all_start_s : 0,
-		.search = joint->plan ? shadow_plan_search(joint->plan, call->job->part_ptr) : NULL,
+		.all_start_s = plan ? osp_component_plan_all_start_s(plan) : 0,
+		.search = plan ? osp_component_plan_search(plan, job->part_ptr) : NULL,
 	};
 	input->domain_count = find_domains(joint);
 	input->domains = joint->domains;
@@ -572,14 +519,13 @@ static bool begin(void *context, bool leaves_out, struct osp_components_input *i
 
 	bit_copybits(joint->call->bitmap, joint->came);
 	joint->effective = *joint->own;
-	joint->leaves_out = leaves_out;
 	joint->taken = osp_nodeset_new(shadow_state.node_count);
 	joint->scratch = osp_nodeset_new(shadow_state.node_count);
 	if (!joint->taken || !joint->scratch)
 		return false;
 	if (joint->call->mode == SELECT_MODE_WILL_RUN && !joint->plan)
 		joint->plan = shadow_plan_begin(joint->call, joint->scratch);
-	look_at_components(joint);
+	look_at_components(joint, leaves_out);
 	if (!begin_gang(joint))
 		return false;
 	joint->kept = shadow_gang_prospects(&joint->gang);
@@ -597,9 +543,11 @@ static void end(void *context)
 {
 	struct joint *joint = context;
 
-	for (uint32_t i = 0; i < joint->count; i++)
-		joint->component[i].job->part_ptr = joint->component[i].was_in;
-	joint->count = joint->left_out_count = 0;
+	for (uint32_t i = 0; i < joint->all_count; i++) {
+		if (joint->all[i].was_in)
+			joint->all[i].job->part_ptr = joint->all[i].was_in;
+	}
+	joint->all_count = joint->list.count = joint->list.left_out_count = 0;
 	shadow_gang_clear(&joint->gang);
 	joint->gang = (struct shadow_gang){.level = 0};
 	free(joint->taken);
@@ -610,11 +558,22 @@ static void end(void *context)
 	joint->domains = NULL;
 }
 
-/* Tells whether to say why they wait: Slurm would place them in several domains. */
-static bool is_to_be_said(const struct joint *joint, const struct osp_components_choice *choice)
+static bool is_start(const struct shadow_call *call)
 {
-	return choice->splits && !(choice->found && (joint->call->mode == SELECT_MODE_RUN_NOW ||
-						     shadow_is_first_moment(joint->call)));
+	return call->mode == SELECT_MODE_RUN_NOW || shadow_is_first_moment(call);
+}
+
+/* Keeps the call's yes; the next question finds out whether the component has been planned as early
+ * in another partition. */
+static void keep_answer(const struct joint *joint, int64_t all_start_s)
+{
+	struct osp_nodeset *nodes = joint->plan ? osp_nodeset_new(shadow_state.node_count) : NULL;
+
+	if (!nodes)
+		return;
+	shadow_from_bitmap(nodes, joint->call->bitmap);
+	osp_component_plan_keep(joint->plan, nodes, all_start_s);
+	free(nodes);
 }
 
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective)
@@ -645,11 +604,11 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 	joint.came = bit_copy(call->bitmap);
 	osp_choose_components(shadow_state.node_count, &calls, &choice);
 	if (choice.found)
-		shadow_plan_keep(joint.plan, call, choice.start_s);
+		keep_answer(&joint, choice.start_s);
 	else
 		bit_copybits(call->bitmap, joint.came);
 	bit_free(joint.came);
-	if (is_to_be_said(&joint, &choice))
+	if (osp_components_to_be_said(&choice, is_start(call)))
 		say_why(&joint);
 	if (choice.found)
 		return SLURM_SUCCESS;

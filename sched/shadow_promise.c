@@ -8,8 +8,10 @@
  */
 #include "sched/shadow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/choose/large.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/sentences.h"
 
@@ -55,97 +57,117 @@ static bool cannot_stay_together(const job_record_t *job, const struct osp_effec
 
 /* --- jobs that are gangs only if they are large ----------------------------------------------- */
 
-/* What an answer of Slurm's must be like to be taken. */
-struct terms {
+/* One such job's call, as the functions that lib/choose/large.h calls see it. */
+struct large {
+	struct shadow_call *call;
 	const struct osp_effective *effective;
-	bool small_only;
-	time_t before; /* it must start earlier than that; 0: at any time */
+	bitstr_t *given;  /* the bitmap as it came; each question starts from it */
+	bitstr_t *placed; /* the answer that is set aside; NULL: none */
+	time_t placed_s;
+	int rc; /* of the last question for one domain */
 };
 
-static bool is_acceptable(const struct shadow_call *call, void *context)
-{
-	const struct terms *terms = context;
-	struct osp_nodeset *nodes;
-	bool together;
+struct large_accept {
+	osp_large_accept_f *accept;
+	void *context;
+};
 
-	if (terms->before && call->job->start_time >= terms->before)
-		return false;
-	if ((uint32_t)bit_set_count(call->bitmap) < terms->effective->from_nodes)
-		return true;
-	nodes = terms->small_only || !shadow_state.topology
-			? NULL
-			: osp_nodeset_new(shadow_state.node_count);
-	if (!nodes)
-		return false;
-	shadow_from_bitmap(nodes, call->bitmap);
-	together = shadow_gang_together(call->job, terms->effective, nodes);
+static bool is_accepted(const struct shadow_call *call, void *context)
+{
+	const struct large_accept *wanted = context;
+	struct osp_nodeset *nodes = osp_nodeset_new(shadow_state.node_count);
+	bool yes = false;
+
+	if (nodes) {
+		shadow_from_bitmap(nodes, call->bitmap);
+		yes = wanted->accept(wanted->context, nodes, call->job->start_time);
+	}
 	free(nodes);
-	return together;
+	return yes;
 }
 
-/*
- * Starts the job anywhere on fewer nodes than make a gang: the policy promises nothing for these.
- */
-static bool start_small(struct shadow_call *call, const struct osp_effective *effective,
-			time_t before)
+static enum osp_large_answer ask_large(void *context, uint32_t most_nodes,
+				       osp_large_accept_f *accept, void *accept_context)
 {
-	struct terms terms = {.effective = effective, .small_only = true, .before = before};
+	struct large *large = context;
+	struct shadow_call *call = large->call;
 	uint32_t max_nodes = call->max_nodes, req_nodes = call->req_nodes;
-	uint32_t most = effective->from_nodes - 1;
-	bool started;
+	struct large_accept wanted = {accept, accept_context};
+	bool yes;
 
-	if (effective->from_nodes <= 1 || shadow_least_nodes(call->job, call->min_nodes) > most)
-		return false;
-	call->max_nodes = max_nodes < most ? max_nodes : most;
-	call->req_nodes = req_nodes < most ? req_nodes : most;
-	started = shadow_try_if(call, is_acceptable, &terms);
+	bit_copybits(call->bitmap, large->given);
+	if (most_nodes && most_nodes < max_nodes)
+		call->max_nodes = most_nodes;
+	if (most_nodes && most_nodes < req_nodes)
+		call->req_nodes = most_nodes;
+	yes = shadow_try_if(call, is_accepted, &wanted);
 	call->max_nodes = max_nodes;
 	call->req_nodes = req_nodes;
-	if (started)
-		shadow_victims_keep(call, effective->level);
-	return started;
+	if (yes)
+		shadow_victims_keep(call, large->effective->level);
+	if (yes)
+		return OSP_LARGE_YES;
+	return call->rc == SLURM_SUCCESS ? OSP_LARGE_OTHER : OSP_LARGE_NO;
 }
 
-/*
- * Places the job in one domain or, if that starts later or not at all, on fewer nodes than make a
- * gang.
- */
-static int place_or_start_small(struct shadow_call *call, const struct osp_effective *effective)
+static bool place_large(void *context, int64_t *start_s)
 {
-	bitstr_t *given = bit_copy(call->bitmap), *placed = NULL;
-	int rc = shadow_choose(call, effective);
-	time_t start = call->job->start_time;
+	struct large *large = context;
 
-	if (rc == SLURM_SUCCESS && (call->mode != SELECT_MODE_WILL_RUN || start <= time(NULL))) {
-		bit_free(given);
-		return rc;
-	}
-	if (rc == SLURM_SUCCESS)
-		placed = bit_copy(call->bitmap);
-	bit_copybits(call->bitmap, given);
-	if (start_small(call, effective, placed ? start : 0)) {
-		rc = SLURM_SUCCESS;
-	} else if (placed) {
-		bit_copybits(call->bitmap, placed);
-		call->job->start_time = start;
-	}
-	bit_free(given);
-	FREE_NULL_BITMAP(placed);
-	return rc;
+	bit_copybits(large->call->bitmap, large->given);
+	large->rc = shadow_choose(large->call, large->effective);
+	*start_s = large->call->job->start_time;
+	return large->rc == SLURM_SUCCESS;
 }
 
-/* Takes Slurm's own choice, unless it would be a gang on several domains. */
-static int place_if_large(struct shadow_call *call, const struct osp_effective *effective)
+static void set_aside(void *context)
 {
-	struct terms terms = {.effective = effective};
+	struct large *large = context;
 
-	if (call->mode == SELECT_MODE_TEST_ONLY)
-		return ask_slurm(call);
-	if (shadow_try_if(call, is_acceptable, &terms)) {
-		shadow_victims_keep(call, effective->level);
+	large->placed = bit_copy(large->call->bitmap);
+	large->placed_s = large->call->job->start_time;
+}
+
+static void bring_back(void *context)
+{
+	struct large *large = context;
+
+	bit_copybits(large->call->bitmap, large->placed);
+	large->call->job->start_time = large->placed_s;
+}
+
+static bool is_together(void *context, const struct osp_nodeset *nodes)
+{
+	const struct large *large = context;
+
+	return shadow_state.topology &&
+	       shadow_gang_together(large->call->job, large->effective, nodes);
+}
+
+static int choose_large(struct shadow_call *call, const struct osp_effective *effective)
+{
+	struct large large = {
+		.call = call, .effective = effective, .given = bit_copy(call->bitmap)};
+	const struct osp_large_input input = {
+		.unknown_size = effective->if_large,
+		.later_helps = call->mode == SELECT_MODE_WILL_RUN,
+		.from_nodes = effective->from_nodes,
+		.least_nodes = shadow_least_nodes(call->job, call->min_nodes),
+		.now_s = time(NULL),
+	};
+	const struct osp_large_calls calls = {.ask = ask_large,
+					      .place = place_large,
+					      .set_aside = set_aside,
+					      .bring_back = bring_back,
+					      .is_together = is_together,
+					      .context = &large};
+	bool yes = osp_choose_large(&input, &calls);
+
+	bit_free(large.given);
+	FREE_NULL_BITMAP(large.placed);
+	if (yes)
 		return SLURM_SUCCESS;
-	}
-	return call->rc == SLURM_SUCCESS ? place_or_start_small(call, effective) : call->rc;
+	return large.rc != SLURM_SUCCESS ? large.rc : call->rc;
 }
 
 /*
@@ -165,26 +187,41 @@ static void keep_to_extra(struct shadow_call *call)
 	bit_free(bitmap);
 }
 
+static enum osp_course course_of(const struct shadow_call *call,
+				 const struct osp_effective *effective, char *words,
+				 size_t words_bytes)
+{
+	const struct osp_course_facts facts = {
+		.only_ever = call->mode == SELECT_MODE_TEST_ONLY,
+		.splits = cannot_stay_together(call->job, effective, words, words_bytes),
+		.is_component = shadow_has_components(call->job),
+		.others_choose = shadow_components_may_choose(call->job),
+		.has_fabric = shadow_state.topology != NULL,
+	};
+
+	return osp_course_of(effective, &facts);
+}
+
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
 {
 	char words[2 * OSP_SENTENCE_BYTES];
 
-	if (effective->mode != OSP_MODE_ENFORCE)
-		return shadow_choose(call, effective);
-	if (call->mode == SELECT_MODE_WILL_RUN)
+	if (effective->mode == OSP_MODE_ENFORCE && call->mode == SELECT_MODE_WILL_RUN)
 		keep_to_extra(call);
-	if (effective->unread[0])
+	switch (course_of(call, effective, words, sizeof(words))) {
+	case OSP_COURSE_WAIT_UNREAD:
 		return wait_saying(call, effective,
 				   osp_effective_waits(effective, words, sizeof(words)));
-	if (cannot_stay_together(call->job, effective, words, sizeof(words)))
+	case OSP_COURSE_WAIT_SPLIT:
 		return wait_saying(call, effective, words);
-	if ((effective->if_large || shadow_components_may_choose(call->job)) &&
-	    call->mode != SELECT_MODE_TEST_ONLY && shadow_state.topology &&
-	    shadow_has_components(call->job))
+	case OSP_COURSE_COMPONENT:
 		return shadow_place_component(call, effective);
-	if (effective->if_large)
-		return place_if_large(call, effective);
-	if (effective->from_nodes > 1 && call->mode != SELECT_MODE_TEST_ONLY)
-		return place_or_start_small(call, effective);
+	case OSP_COURSE_SCHEDULER:
+		return ask_slurm(call);
+	case OSP_COURSE_LARGE:
+		return choose_large(call, effective);
+	case OSP_COURSE_PLACE:
+		break;
+	}
 	return shadow_choose(call, effective);
 }

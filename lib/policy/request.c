@@ -317,3 +317,37 @@ uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node
 	by_tasks = tasks / tasks_per_node + (tasks % tasks_per_node != 0);
 	return by_tasks > nodes ? by_tasks : nodes;
 }
+
+/* --- several components ----------------------------------------------------------------------- */
+
+void osp_request_add_promise(struct osp_effective *strictest, const struct osp_effective *other,
+			     const struct osp_topology *topology)
+{
+	if (other->mode != OSP_MODE_ENFORCE)
+		return;
+	if (osp_topology_level(topology, other->level) <
+	    osp_topology_level(topology, strictest->level))
+		memcpy(strictest->level, other->level, sizeof(strictest->level));
+	if (other->from_nodes < strictest->from_nodes)
+		strictest->from_nodes = other->from_nodes;
+}
+
+/* --- what is done about it -------------------------------------------------------------------- */
+
+enum osp_course osp_course_of(const struct osp_effective *effective,
+			      const struct osp_course_facts *facts)
+{
+	if (effective->mode != OSP_MODE_ENFORCE)
+		return OSP_COURSE_PLACE;
+	if (effective->unread[0])
+		return OSP_COURSE_WAIT_UNREAD;
+	if (facts->splits)
+		return OSP_COURSE_WAIT_SPLIT;
+	if (facts->only_ever)
+		return effective->if_large ? OSP_COURSE_SCHEDULER : OSP_COURSE_PLACE;
+	if ((effective->if_large || facts->others_choose) && facts->has_fabric &&
+	    facts->is_component)
+		return OSP_COURSE_COMPONENT;
+	return effective->if_large || effective->from_nodes > 1 ? OSP_COURSE_LARGE
+								: OSP_COURSE_PLACE;
+}

@@ -146,6 +146,35 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 			struct osp_effective *effective, struct osp_error *error);
 
 /*
+ * Makes the promise of several components that count together as strict as this one's: -p a,b may
+ * hold one to a lower level than the others, or from fewer nodes on. One that is not enforced adds
+ * nothing. A level that `topology` does not have is the strictest: they wait for it.
+ */
+void osp_request_add_promise(struct osp_effective *strictest, const struct osp_effective *other,
+			     const struct osp_topology *topology);
+
+/* What is done about a gang when the scheduler asks about it. */
+enum osp_course {
+	OSP_COURSE_PLACE,	/* it is placed (lib/choose/choose.h) */
+	OSP_COURSE_WAIT_UNREAD, /* it waits: its stored request is not understood */
+	OSP_COURSE_WAIT_SPLIT,	/* it waits: it asks for what cannot stay in one domain */
+	OSP_COURSE_COMPONENT,	/* it is placed together with others (lib/choose/components.h) */
+	OSP_COURSE_SCHEDULER,	/* the scheduler's own answer is taken */
+	OSP_COURSE_LARGE,	/* it is placed, or takes fewer nodes (lib/choose/large.h) */
+};
+
+struct osp_course_facts {
+	bool only_ever;	    /* the question is whether it could ever start */
+	bool splits;	    /* its options conflict with one domain */
+	bool is_component;  /* it counts together with other components */
+	bool others_choose; /* one of them may run in several partitions, or runs */
+	bool has_fabric;
+};
+
+enum osp_course osp_course_of(const struct osp_effective *effective,
+			      const struct osp_course_facts *facts);
+
+/*
  * Returns the least number of nodes that a job takes: the number it gives (0 if it gives none), but
  * no fewer than hold its `tasks` at `tasks_per_node`, the most that one node may have (0: not
  * said).

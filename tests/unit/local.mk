@@ -45,6 +45,7 @@ tests_unit_test_effective_LDADD = $(UNIT_LIBS)
 tests_unit_test_promise_LDADD = $(UNIT_LIBS)
 tests_unit_test_node_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_note_LDADD = $(UNIT_LIBS)
+tests_unit_test_request_SOURCES = tests/unit/test_request.c tests/fabric.c tests/fabric.h
 tests_unit_test_request_LDADD = $(UNIT_LIBS)
 if HAVE_CLOUD
 UNIT_TESTS += tests/unit/test_block_end tests/unit/test_cloud
@@ -178,6 +179,14 @@ UNIT_TESTS += tests/unit/test_choose_parts
 tests_unit_test_choose_parts_SOURCES = tests/unit/test_choose_parts.c tests/fabric.c \
 	tests/fabric.h tests/model.c tests/model.h
 tests_unit_test_choose_parts_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_choose_large
+tests_unit_test_choose_large_SOURCES = tests/unit/test_choose_large.c
+tests_unit_test_choose_large_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_component_plans
+tests_unit_test_component_plans_SOURCES = tests/unit/test_component_plans.c tests/fabric.c \
+	tests/fabric.h tests/unit/no_memory.c tests/unit/no_memory.h
+tests_unit_test_component_plans_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
+tests_unit_test_component_plans_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_choose_components
 tests_unit_test_choose_components_SOURCES = tests/unit/test_choose_components.c tests/fabric.c \
 	tests/fabric.h tests/unit/no_memory.c tests/unit/no_memory.h

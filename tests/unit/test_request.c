@@ -12,6 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
+#include "tests/fabric.h"
 
 static void parses(void **state)
 {
@@ -503,6 +504,81 @@ static void least_nodes_by_tasks(void **state)
 				 cases[i].least);
 }
 
+static void components_promise_together(void **state)
+{
+	static const struct {
+		enum osp_mode mode;
+		const char *level;
+		uint32_t from_nodes;
+		const char *strictest;
+		uint32_t fewest;
+	} cases[] = {
+		{OSP_MODE_ENFORCE, "leaf", 4, "leaf", 3},
+		{OSP_MODE_ENFORCE, "spine", 2, "spine", 2},
+		{OSP_MODE_ENFORCE, "gone", 3, "gone", 3}, /* they wait for it */
+		{OSP_MODE_ADVISE, "leaf", 1, "spine", 3},
+		{OSP_MODE_OFF, "leaf", 1, "spine", 3},
+	};
+	struct osp_topology *topology = fabric_regular(2, (uint32_t[]){2, 2}, 2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_effective strictest = {.level = "spine", .from_nodes = 3};
+		struct osp_effective other = {.mode = cases[i].mode,
+					      .from_nodes = cases[i].from_nodes};
+
+		snprintf(other.level, sizeof(other.level), "%s", cases[i].level);
+		osp_request_add_promise(&strictest, &other, topology);
+		assert_string_equal(strictest.level, cases[i].strictest);
+		assert_int_equal(strictest.from_nodes, cases[i].fewest);
+	}
+	osp_topology_free(topology);
+}
+
+/* Of every combination of facts: a gang that is not understood, or that would split, waits; what is
+ * unknown about its size is only looked at for a start, and components only where there is a
+ * fabric. */
+static void takes_its_course(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 0; bits < 512; bits++) {
+		struct osp_effective effective = {
+			.mode = bits & 1 ? OSP_MODE_ENFORCE : OSP_MODE_ADVISE,
+			.if_large = bits & 2,
+			.from_nodes = bits & 4 ? 3 : 1,
+		};
+		const struct osp_course_facts facts = {
+			.only_ever = bits & 8,
+			.splits = bits & 16,
+			.is_component = bits & 32,
+			.others_choose = bits & 64,
+			.has_fabric = bits & 128,
+		};
+		enum osp_course course;
+		bool together = facts.is_component && facts.has_fabric && !facts.only_ever &&
+				(effective.if_large || facts.others_choose);
+
+		snprintf(effective.unread, sizeof(effective.unread), "%s",
+			 bits & 256 ? "has a key" : "");
+		course = osp_course_of(&effective, &facts);
+		if (!(bits & 1))
+			assert_int_equal(course, OSP_COURSE_PLACE);
+		else if (bits & 256)
+			assert_int_equal(course, OSP_COURSE_WAIT_UNREAD);
+		else if (facts.splits)
+			assert_int_equal(course, OSP_COURSE_WAIT_SPLIT);
+		else if (together)
+			assert_int_equal(course, OSP_COURSE_COMPONENT);
+		else if (effective.if_large)
+			assert_int_equal(course,
+					 facts.only_ever ? OSP_COURSE_SCHEDULER : OSP_COURSE_LARGE);
+		else
+			assert_int_equal(course, effective.from_nodes > 1 && !facts.only_ever
+							 ? OSP_COURSE_LARGE
+							 : OSP_COURSE_PLACE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,6 +592,8 @@ int main(void)
 		cmocka_unit_test(resolves_by_size),
 		cmocka_unit_test(policy_refuses),
 		cmocka_unit_test(least_nodes_by_tasks),
+		cmocka_unit_test(components_promise_together),
+		cmocka_unit_test(takes_its_course),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static void places_a_component_with_any_number(void **state)
 
 	(void)state;
 	two_components(1, "held", jobs);
-	jobs[1]->het_job_offset = SHADOW_COMPONENTS_MAX;
+	jobs[1]->het_job_offset = OSP_COMPONENTS_MAX;
 	add_partitions(jobs[1], "held,narrow", fake_partition("narrow", 0, NODES));
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
@@ -251,7 +251,7 @@ static void plans_in_any_number_of_partitions(void **state)
 	(void)state;
 	two_components(1, "held", jobs);
 	held = jobs[0]->part_ptr;
-	for (uint32_t i = 0; i <= SHADOW_PLAN_PARTITIONS_MAX; i++) {
+	for (uint32_t i = 0; i <= OSP_COMPONENT_PARTITIONS_MAX; i++) {
 		snprintf(name, sizeof(name), "more%u", i);
 		jobs[0]->part_ptr = jobs[1]->part_ptr = i ? fake_partition(name, 0, NODES) : held;
 		assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
