@@ -30,6 +30,8 @@ void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sent
 			     node->reason ? node->reason : "no reason");
 		return;
 	}
+	if (gate_act_quarantine(here, sentence, node, until_ms))
+		return;
 	if (!gate_act_failed(osp_controller_drain(name, others ? NULL : sentence->reason, until_ms),
 			     name))
 		gate_act_say("%s drained: %s", name, sentence->reason);

@@ -5,6 +5,7 @@
  *	gate_act.c	  the decider, and what is decided when slurmctld was not there
  *	gate_act_known.c  what slurmctld knows of the job, and our part of its AdminComment
  *	gate_act_job.c	  what is done to nodes and to the job
+ *	gate_quarantine.c what is done to nodes where a drain would end their instances
  */
 #ifndef OSP_GATE_ACT_PRIVATE_H
 #define OSP_GATE_ACT_PRIVATE_H
@@ -81,6 +82,11 @@ struct osp_breaker_mark *gate_act_marks(const struct osp_controller_nodes *nodes
  * drain. */
 void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_nodes *nodes, uint64_t until_ms);
+
+/* Keeps the node out of use without a drain (lib/gate/quarantine.h), where the policy says so and
+ * clustermgtd would end its instance. Returns false if it is to be drained. */
+bool gate_act_quarantine(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
+			 const struct osp_controller_node *node, uint64_t until_ms);
 
 /* Makes the job start again, held or not, or end. Returns false if slurmctld has not taken it. */
 bool gate_act_stop_job(const struct osp_gate_here *here, struct osp_gate_verdict *verdict,

@@ -21,6 +21,7 @@
 #include "host/files.h"
 #include "host/record/history_line.h"
 #include "host/slurm/slurm_files.h"
+#include "lib/conf/clustermgtd.h"
 #include "lib/conf/slurm_conf_path.h"
 
 #define DEPTH_WISH	 "SPANK_" OSP_JOB_ENTRY(gang_check)
@@ -238,6 +239,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 	if (configuration) {
 		read_spares(job, configuration);
 		find_munge_socket(job, configuration);
+		job->clustermgtd = osp_has_clustermgtd(configuration);
 	}
 	read_depth(job);
 	job->placed = getenv(PLACED); /* a user's own could stop his own job only */

@@ -28,6 +28,7 @@ struct osp_gate_job {
 	struct osp_error refused; /* why it is not in force; "" = it is */
 	char munge_socket[108];	  /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];
+	bool clustermgtd;   /* it ends the instances of drained nodes (lib/conf/clustermgtd.h) */
 	const char *placed; /* lib/topology/placed_instance.h; NULL: not said */
 	char **names;	    /* gang.nodes */
 	const char *root;   /* "" or, in tests, a folder that stands for / */

@@ -8,7 +8,7 @@ pkglibexec_PROGRAMS = onespine-gate
 check_PROGRAMS += tests/fake/other-gate
 onespine_gate_SOURCES = \
 	gate/gate_act.c gate/gate_act.h gate/gate_act_job.c gate/gate_act_known.c \
-	gate/gate_act_private.h \
+	gate/gate_act_private.h gate/gate_quarantine.c \
 	gate/gate_again.c gate/gate_again.h \
 	gate/gate_adapters.c gate/gate_adapters.h \
 	gate/gate_around.c gate/gate_around.h \

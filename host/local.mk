@@ -22,7 +22,8 @@ libhost_la_SOURCES += \
 	host/slurm/ask.c host/slurm/ask.h \
 	host/slurm/ask_segments.c host/slurm/ask_segments.h \
 	host/slurm/cluster_state.c host/slurm/cluster_state.h \
-	host/slurm/controller.c host/slurm/controller.h \
+	host/slurm/controller.c host/slurm/controller.h host/slurm/controller_private.h \
+	host/slurm/controller_quarantine.c host/slurm/controller_quarantine.h \
 	host/slurm/extra_text.c host/slurm/extra_text.h \
 	host/slurm/fabric.c host/slurm/fabric.h \
 	host/slurm/gang.c host/slurm/gang.h \
@@ -32,6 +33,7 @@ libhost_la_SOURCES += \
 	host/slurm/in_the_way.c host/slurm/in_the_way.h \
 	host/slurm/licenses.c host/slurm/licenses.h \
 	host/slurm/node_extra.c host/slurm/node_extra.h \
+	host/slurm/node_instance.c host/slurm/node_instance.h \
 	host/slurm/node_list.c host/slurm/node_list.h \
 	host/slurm/slurm_files.c host/slurm/slurm_files.h \
 	host/slurm/slurm_topology.c host/slurm/slurm_topology.h \

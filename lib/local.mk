@@ -15,6 +15,7 @@ libonespine_la_SOURCES = \
 	lib/base/text.c lib/base/text.h lib/base/trust.c lib/base/trust.h lib/base/value.c lib/env/version.c lib/env/version.h
 # lib/conf: Slurm's files
 libonespine_la_SOURCES += \
+	lib/conf/clustermgtd.c lib/conf/clustermgtd.h \
 	lib/conf/conf_line.c lib/conf/conf_line.h lib/conf/plugstack.c lib/conf/plugstack.h \
 	lib/conf/slurm_conf.c lib/conf/slurm_conf.h lib/conf/slurm_conf_path.c \
 	lib/conf/slurm_conf_path.h
@@ -82,6 +83,7 @@ libonespine_la_SOURCES += \
 	lib/gate/gate_links.h lib/gate/gate_message.c lib/gate/gate_message.h \
 	lib/gate/gate_gres.c lib/gate/gate_gres.h \
 	lib/gate/gate_policy.c lib/gate/gate_policy.h lib/gate/gate_reduce.c \
+	lib/gate/quarantine.c lib/gate/quarantine.h \
 	lib/gate/gate_reduce.h lib/gate/gate_exclude.c lib/gate/gate_exclude.h \
 	lib/gate/gate_suspects.c lib/gate/gate_suspects.h lib/gate/gate_traffic.c \
 	lib/gate/gate_traffic.h \
@@ -102,7 +104,7 @@ libonespine_la_SOURCES += \
 # lib/doctor: what may be wrong with a cluster, and the cure
 libonespine_la_SOURCES += \
 	lib/doctor/cloud_facts.h \
-	lib/doctor/doctor.c lib/doctor/doctor.h lib/doctor/doctor_cloud.c lib/doctor/doctor_cluster.c \
+	lib/doctor/doctor.c lib/doctor/doctor.h lib/doctor/doctor_cloud.c lib/doctor/doctor_clustermgtd.c lib/doctor/doctor_cluster.c \
 	lib/doctor/doctor_gate.c lib/doctor/doctor_node.c lib/doctor/doctor_plugins.c \
 	lib/doctor/doctor_private.h
 # lib/env: nodes, their software, rules for the environment

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* controller.c - what the gate asks of slurmctld and changes there */
 #include "onespine_config.h"
-#include "host/slurm/controller.h"
+#include "host/slurm/controller_private.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,6 +17,7 @@
 #include "check/check.h"
 #include "host/slurm_compat.h"
 #include "host/slurm/cluster_state.h"
+#include "host/slurm/node_instance.h"
 #include "lib/gate/gate_gres.h"
 
 #define PAUSE_LEAST_MS 200
@@ -24,22 +25,9 @@
 
 /* --- deadlines -------------------------------------------------------------------------------- */
 
-/*
- * One call. The thread that makes it owns it once the deadline has passed: then it is never freed,
- * and neither is what it points to; the process ends soon.
- */
-struct question {
-	int (*ask)(struct question *question);
-	uint32_t job_id;
-	bool flag;
-	char *words[3];
-	void *answer;
-	int error;
-};
-
 static void *ask_in_thread(void *argument)
 {
-	struct question *question = argument;
+	struct osp_controller_question *question = argument;
 
 	errno = 0;
 	question->error =
@@ -83,7 +71,7 @@ static bool unreachable(int error)
 }
 
 /* Asks once. False: the deadline passed, and `question` is lost. */
-static bool ask_once(struct question *question, uint64_t until_ms)
+static bool ask_once(struct osp_controller_question *question, uint64_t until_ms)
 {
 	uint64_t now_ms = osp_now_ms();
 	struct timespec until;
@@ -122,17 +110,17 @@ static void pause_a_while(uint64_t until_ms)
 	nanosleep(&pause, NULL);
 }
 
-static void question_free(struct question *question)
+static void question_free(struct osp_controller_question *question)
 {
 	for (size_t i = 0; i < sizeof(question->words) / sizeof(question->words[0]); i++)
 		free(question->words[i]);
 	free(question);
 }
 
-/* Asks until there is an answer. *answer, where wanted, is what the call put there. */
-static int ask(const struct question *asked, uint64_t until_ms, void **answer)
+int osp_controller_ask(const struct osp_controller_question *asked, uint64_t until_ms,
+		       void **answer)
 {
-	struct question *question = malloc(sizeof(*question));
+	struct osp_controller_question *question = malloc(sizeof(*question));
 	int error = OSP_CONTROLLER_SILENT;
 
 	osp_slurm_begin();
@@ -162,7 +150,7 @@ const char *osp_controller_words(int error)
 
 /* --- slurmctld itself ------------------------------------------------------------------------- */
 
-static int load_conf(struct question *question)
+static int load_conf(struct osp_controller_question *question)
 {
 	slurm_conf_t *conf = NULL;
 	int code = slurm_load_ctl_conf(0, &conf);
@@ -173,10 +161,10 @@ static int load_conf(struct question *question)
 
 int osp_controller_began(uint64_t until_ms, int64_t *began_s)
 {
-	struct question question = {.ask = load_conf};
+	struct osp_controller_question question = {.ask = load_conf};
 	slurm_conf_t *conf;
 	void *answer = NULL;
-	int error = ask(&question, until_ms, &answer);
+	int error = osp_controller_ask(&question, until_ms, &answer);
 
 	conf = answer;
 	if (error || !conf)
@@ -188,7 +176,7 @@ int osp_controller_began(uint64_t until_ms, int64_t *began_s)
 
 /* --- a job ------------------------------------------------------------------------------------ */
 
-static int load_job(struct question *question)
+static int load_job(struct osp_controller_question *question)
 {
 	job_info_msg_t *jobs = NULL;
 	int code = slurm_load_job(&jobs, question->job_id, SHOW_ALL | SHOW_DETAIL);
@@ -238,10 +226,10 @@ static void take_job(const slurm_job_info_t *record, struct osp_controller_job *
 
 int osp_controller_job(uint32_t job_id, uint64_t until_ms, struct osp_controller_job *job)
 {
-	struct question question = {.ask = load_job, .job_id = job_id};
+	struct osp_controller_question question = {.ask = load_job, .job_id = job_id};
 	job_info_msg_t *jobs = NULL;
 	void *answer = NULL;
-	int error = ask(&question, until_ms, &answer);
+	int error = osp_controller_ask(&question, until_ms, &answer);
 	bool found = false;
 
 	memset(job, 0, sizeof(*job));
@@ -271,7 +259,7 @@ void osp_controller_job_free(struct osp_controller_job *job)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static int load_nodes(struct question *question)
+static int load_nodes(struct osp_controller_question *question)
 {
 	node_info_msg_t *nodes = NULL;
 	int code = slurm_load_node(0, &nodes, SHOW_ALL);
@@ -283,6 +271,7 @@ static int load_nodes(struct question *question)
 static void take_node(const node_info_t *record, struct osp_controller_node *node)
 {
 	uint32_t base = record->node_state & NODE_STATE_BASE;
+	char instance[OSP_INSTANCE_BYTES];
 
 	node->name = copy(record->name);
 	node->reason = record->reason && *record->reason ? copy(record->reason) : NULL;
@@ -290,16 +279,17 @@ static void take_node(const node_info_t *record, struct osp_controller_node *nod
 	node->gpus = osp_gate_gres_gpus(record->gres);
 	node->drained = (record->node_state & NODE_STATE_DRAIN) != 0;
 	node->idle = base == NODE_STATE_IDLE && !(record->node_state & NODE_STATE_COMPLETING);
+	node->instance = copy(osp_listed_instance(record, instance, sizeof(instance)));
 	node->responding = base != NODE_STATE_DOWN && base != NODE_STATE_FUTURE &&
 			   !(record->node_state & NODE_STATE_NO_RESPOND);
 }
 
 int osp_controller_nodes(uint64_t until_ms, struct osp_controller_nodes *nodes)
 {
-	struct question question = {.ask = load_nodes};
+	struct osp_controller_question question = {.ask = load_nodes};
 	node_info_msg_t *records;
 	void *answer = NULL;
-	int error = ask(&question, until_ms, &answer);
+	int error = osp_controller_ask(&question, until_ms, &answer);
 
 	memset(nodes, 0, sizeof(*nodes));
 	records = answer;
@@ -318,6 +308,7 @@ void osp_controller_nodes_free(struct osp_controller_nodes *nodes)
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		free(nodes->nodes[i].name);
 		free(nodes->nodes[i].reason);
+		free(nodes->nodes[i].instance);
 	}
 	free(nodes->nodes);
 	memset(nodes, 0, sizeof(*nodes));
@@ -332,7 +323,7 @@ const struct osp_controller_node *osp_controller_node(const struct osp_controlle
 	return NULL;
 }
 
-static int load_partitions(struct question *question)
+static int load_partitions(struct osp_controller_question *question)
 {
 	partition_info_msg_t *partitions = NULL;
 	int code = slurm_load_partitions(0, &partitions, SHOW_ALL);
@@ -343,10 +334,10 @@ static int load_partitions(struct question *question)
 
 int osp_controller_partition(const char *partition, uint64_t until_ms, char **nodes)
 {
-	struct question question = {.ask = load_partitions};
+	struct osp_controller_question question = {.ask = load_partitions};
 	partition_info_msg_t *partitions;
 	void *answer = NULL;
-	int error = ask(&question, until_ms, &answer);
+	int error = osp_controller_ask(&question, until_ms, &answer);
 
 	*nodes = NULL;
 	partitions = answer;
@@ -359,7 +350,7 @@ int osp_controller_partition(const char *partition, uint64_t until_ms, char **no
 	return *nodes ? 0 : ESLURM_INVALID_PARTITION_NAME;
 }
 
-static int update_node(struct question *question)
+static int update_node(struct osp_controller_question *question)
 {
 	update_node_msg_t update;
 
@@ -375,17 +366,17 @@ static int update_node(struct question *question)
 
 int osp_controller_drain(const char *node, const char *reason, uint64_t until_ms)
 {
-	struct question question = {
+	struct osp_controller_question question = {
 		.ask = update_node, .flag = true, .words = {(char *)node, (char *)reason}};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
 int osp_controller_undrain(const char *node, uint64_t until_ms)
 {
-	struct question question = {.ask = update_node, .words = {(char *)node}};
+	struct osp_controller_question question = {.ask = update_node, .words = {(char *)node}};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
 /* --- reservations ----------------------------------------------------------------------------- */
@@ -401,7 +392,7 @@ const char *osp_controller_trial_name(const char *node, char name[OSP_TRIAL_NAME
 	return name;
 }
 
-static int make_reservation(struct question *question)
+static int make_reservation(struct osp_controller_question *question)
 {
 	static char root[] = TRIAL_USER;
 	resv_desc_msg_t reservation;
@@ -424,21 +415,21 @@ static int make_reservation(struct question *question)
 int osp_controller_reserve(const char *node, uint64_t until_ms)
 {
 	char name[OSP_TRIAL_NAME_BYTES];
-	struct question question = {
+	struct osp_controller_question question = {
 		.ask = make_reservation,
 		.words = {(char *)osp_controller_trial_name(node, name), (char *)node}};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
-static int drop_reservation(struct question *question)
+int osp_drop_reservation(struct osp_controller_question *question)
 {
 	reservation_name_msg_t name = {.name = question->words[0]};
 
 	return slurm_delete_reservation(&name);
 }
 
-static int load_reservations(struct question *question)
+int osp_load_reservations(struct osp_controller_question *question)
 {
 	reserve_info_msg_t *reservations = NULL;
 	int code = slurm_load_reservations(0, &reservations);
@@ -447,7 +438,7 @@ static int load_reservations(struct question *question)
 	return code;
 }
 
-static int load_jobs(struct question *question)
+static int load_jobs(struct osp_controller_question *question)
 {
 	job_info_msg_t *jobs = NULL;
 	int code = slurm_load_jobs(0, &jobs, SHOW_ALL);
@@ -483,13 +474,13 @@ static bool is_forgotten(const slurm_job_info_t *job, time_t now_s)
 
 static bool end_forgotten(const char *reservation, uint64_t until_ms)
 {
-	struct question question = {.ask = load_jobs};
+	struct osp_controller_question question = {.ask = load_jobs};
 	time_t now_s = time(NULL);
 	job_info_msg_t *jobs;
 	void *answer = NULL;
 	bool any = false;
 
-	if (ask(&question, until_ms, &answer) || !answer)
+	if (osp_controller_ask(&question, until_ms, &answer) || !answer)
 		return false;
 	jobs = answer;
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
@@ -506,12 +497,13 @@ static bool end_forgotten(const char *reservation, uint64_t until_ms)
 int osp_controller_unreserve(const char *node, uint64_t until_ms)
 {
 	char name[OSP_TRIAL_NAME_BYTES];
-	struct question question = {.ask = drop_reservation,
-				    .words = {(char *)osp_controller_trial_name(node, name)}};
-	int error = ask(&question, until_ms, NULL);
+	struct osp_controller_question question = {
+		.ask = osp_drop_reservation,
+		.words = {(char *)osp_controller_trial_name(node, name)}};
+	int error = osp_controller_ask(&question, until_ms, NULL);
 
 	if (error == ESLURM_RESERVATION_BUSY && end_forgotten(name, until_ms))
-		error = ask(&question, until_ms, NULL);
+		error = osp_controller_ask(&question, until_ms, NULL);
 	return error;
 }
 
@@ -534,7 +526,7 @@ static bool has_job(const job_info_msg_t *jobs, const char *reservation, time_t 
 static int take_trials(const reserve_info_msg_t *records, uint64_t until_ms, time_t now_s,
 		       char **nodes)
 {
-	struct question question = {.ask = load_jobs};
+	struct osp_controller_question question = {.ask = load_jobs};
 	job_info_msg_t *jobs = NULL;
 	void *answer;
 	size_t count = 0;
@@ -546,7 +538,7 @@ static int take_trials(const reserve_info_msg_t *records, uint64_t until_ms, tim
 		if (!is_trial(record, now_s))
 			continue;
 		if (!jobs) {
-			error = ask(&question, until_ms, &answer);
+			error = osp_controller_ask(&question, until_ms, &answer);
 			jobs = error ? NULL : answer;
 		}
 		if (jobs && !has_job(jobs, record->name, now_s))
@@ -558,10 +550,10 @@ static int take_trials(const reserve_info_msg_t *records, uint64_t until_ms, tim
 
 int osp_controller_trials(uint64_t until_ms, char ***nodes)
 {
-	struct question question = {.ask = load_reservations};
+	struct osp_controller_question question = {.ask = osp_load_reservations};
 	reserve_info_msg_t *records;
 	void *answer = NULL;
-	int error = ask(&question, until_ms, &answer);
+	int error = osp_controller_ask(&question, until_ms, &answer);
 
 	*nodes = NULL;
 	records = answer;
@@ -582,16 +574,17 @@ void osp_controller_trials_free(char **nodes)
 
 /* --- changing a job --------------------------------------------------------------------------- */
 
-static int requeue_job(struct question *question)
+static int requeue_job(struct osp_controller_question *question)
 {
 	return slurm_requeue(question->job_id, question->flag ? JOB_REQUEUE_HOLD : 0);
 }
 
 int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms)
 {
-	struct question question = {.ask = requeue_job, .job_id = job_id, .flag = hold};
+	struct osp_controller_question question = {
+		.ask = requeue_job, .job_id = job_id, .flag = hold};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
 /* The number of an array's last task is the array's own, by which Slurm would end all of its
@@ -614,7 +607,7 @@ static bool array_task(uint32_t job_id, char *name, size_t name_bytes)
 	return found;
 }
 
-static int end_job(struct question *question)
+static int end_job(struct osp_controller_question *question)
 {
 	char task[32];
 
@@ -625,12 +618,12 @@ static int end_job(struct question *question)
 
 int osp_controller_end(uint32_t job_id, uint64_t until_ms)
 {
-	struct question question = {.ask = end_job, .job_id = job_id};
+	struct osp_controller_question question = {.ask = end_job, .job_id = job_id};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
-static int change_job(struct question *question)
+static int change_job(struct osp_controller_question *question)
 {
 	job_desc_msg_t update;
 
@@ -649,24 +642,25 @@ static int change_job(struct question *question)
 int osp_controller_change(uint32_t job_id, const struct osp_controller_change *change,
 			  uint64_t until_ms)
 {
-	struct question question = {
+	struct osp_controller_question question = {
 		.ask = change_job,
 		.job_id = job_id,
 		.words = {(char *)change->nodes, (char *)change->excluded,
 			  (char *)change->admin_comment},
 	};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }
 
-static int notify_job(struct question *question)
+static int notify_job(struct osp_controller_question *question)
 {
 	return slurm_notify_job(question->job_id, question->words[0]);
 }
 
 int osp_controller_notify(uint32_t job_id, const char *words, uint64_t until_ms)
 {
-	struct question question = {.ask = notify_job, .job_id = job_id, .words = {(char *)words}};
+	struct osp_controller_question question = {
+		.ask = notify_job, .job_id = job_id, .words = {(char *)words}};
 
-	return ask(&question, until_ms, NULL);
+	return osp_controller_ask(&question, until_ms, NULL);
 }

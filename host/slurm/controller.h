@@ -54,6 +54,7 @@ void osp_controller_job_free(struct osp_controller_job *job);
 struct osp_controller_node {
 	char *name;
 	char *reason;
+	char *instance; /* the cloud's, as node_instance.h says; NULL: not known */
 	int64_t since_s;
 	bool drained;	 /* or draining */
 	bool idle;	 /* no job on it */

@@ -12,11 +12,9 @@
 
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
-#include "host/slurm/extra_text.h"
+#include "host/slurm/node_instance.h"
 #include "host/slurm_compat.h"
 #include "lib/topology/readers.h"
-
-#define INSTANCE_BYTES 128
 
 static const char *copy(struct osp_node_list *list, const char *word)
 {
@@ -24,26 +22,11 @@ static const char *copy(struct osp_node_list *list, const char *word)
 	return osp_arena_copy(&list->arena, word, strlen(word));
 }
 
-/* Returns the instance: the node's own word goes before what was said when it was launched. */
-static const char *instance_of(const node_info_t *info, char *buffer, size_t buffer_bytes)
-{
-	const char *told =
-		osp_extra_instance(info->extra, (int64_t)info->boot_time, buffer, buffer_bytes);
-
-	if (told)
-		return told;
-#if defined(HAVE_STRUCT_NODE_INFO_INSTANCE_ID)
-	return info->instance_id;
-#else
-	return NULL;
-#endif
-}
-
 static int take(struct osp_node_list *list, const node_info_t *info)
 {
 	struct osp_listed_node *node = &list->nodes[list->count];
 	const char *address = info->node_addr;
-	char instance[INSTANCE_BYTES];
+	char instance[OSP_INSTANCE_BYTES];
 
 	if (!info->name)
 		return 0;
@@ -51,7 +34,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 		address = NULL;
 	node->name = copy(list, info->name);
 	node->address = copy(list, address);
-	node->instance_id = copy(list, instance_of(info, instance, sizeof(instance)));
+	node->instance_id = copy(list, osp_listed_instance(info, instance, sizeof(instance)));
 	node->slurm_topology = copy(list, OSP_NODE_TOPOLOGY(info));
 	node->boot_s = (int64_t)info->boot_time;
 	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&

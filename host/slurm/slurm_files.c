@@ -16,6 +16,7 @@
 #include "lib/env/elf_symbol.h"
 #include "lib/base/text.h"
 #include "lib/base/trust.h"
+#include "lib/conf/clustermgtd.h"
 #include "lib/conf/plugstack.h"
 #include "lib/conf/slurm_conf_path.h"
 #include "host/files.h"
@@ -24,6 +25,7 @@
 #define PLUGSTACK_DEPTH_MAX 8
 #define SCRIPT_BYTES_MAX    ((size_t)1024 * 1024)
 #define HOST_BYTES	    256
+#define CLUSTERMGTD_BYTES   ((size_t)1024 * 1024)
 
 /* --- slurm.conf ------------------------------------------------------------------------------- */
 
@@ -541,4 +543,19 @@ void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t so
 	*socket = '\0';
 	if (at && (at == info || at[-1] == ','))
 		snprintf(socket, socket_bytes, "%.*s", (int)strcspn(at + 7, ","), at + 7);
+}
+
+bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root)
+{
+	char path[4096], *text;
+	size_t bytes;
+	bool ended;
+
+	if (!osp_has_clustermgtd(conf))
+		return false;
+	snprintf(path, sizeof(path), "%s" OSP_CLUSTERMGTD_CONF, root);
+	text = osp_read_file(path, CLUSTERMGTD_BYTES, &bytes);
+	ended = osp_clustermgtd_ends_drained(text);
+	free(text);
+	return ended;
 }

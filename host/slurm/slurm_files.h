@@ -94,6 +94,13 @@ bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists);
  * host's name, without any. False if slurm.conf is not here. */
 bool osp_slurm_gives_no_gpus(void);
 
+/*
+ * Tells whether clustermgtd ends the instances of drained nodes of this cluster: slurm.conf is
+ * ParallelCluster's, and clustermgtd's own settings below `root` ("" for /), if this host has them,
+ * do not switch it off.
+ */
+bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root);
+
 /* This host is one of the SlurmctldHosts. */
 bool osp_is_controller(const struct osp_slurm_conf *conf);
 

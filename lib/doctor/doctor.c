@@ -80,6 +80,8 @@ static const struct rule {
 	{"hangs", FOR_GATE, osp_rule_hangs,
 	 "the kernel tells a check that hangs from one that others keep waiting"},
 	{"recheck", 0, osp_rule_rechecks_left, "no recheck that was killed has left a node"},
+	{"clustermgtd", FOR_GATE, osp_rule_clustermgtd,
+	 "what a failed node knows is saved before ParallelCluster's clustermgtd ends it"},
 	{"gpu-start", 0, osp_rule_gpu_start, "this host's GPUs start before a check gives up"},
 	{"cloud-calls", FOR_CLOUD, osp_rule_cloud_calls,
 	 "this host may ask EC2 what Onespine asks it"},

@@ -115,6 +115,10 @@ struct osp_doctor_gate {
 	bool on;
 	uint32_t budget_s;
 	uint32_t spares_max;
+	uint32_t quarantine; /* nodes, and for how many hours */
+	uint32_t quarantine_h;
+	bool evidence_local; /* in some partition */
+	bool history_shared;
 	const char *program;	   /* onespine-gate, as installed */
 	enum osp_gate_call prolog; /* from slurmd's Prolog, or from a file that it runs */
 	enum osp_gate_call epilog;
@@ -194,6 +198,9 @@ struct osp_doctor_facts {
 	struct osp_doctor_gate gate;
 	bool binds;		  /* there are GPUs, and a partition whose steps are bound */
 	bool cores_confined;	  /* cgroup.conf has ConstrainCores=yes */
+	bool recheck_enabled;	  /* systemd starts onespine-recheck.timer at boot */
+	bool ends_drained;	  /* their instances, by clustermgtd (lib/conf/clustermgtd.h) */
+	const char *dynamic_node; /* the first of ParallelCluster's dynamic nodes; NULL: none */
 	uint32_t rechecks_left;	  /* nodes that a killed recheck still held */
 	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: unknown, or all free */
 	bool first_free_port_known;

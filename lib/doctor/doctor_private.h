@@ -83,6 +83,8 @@ osp_rule_f osp_rule_prolog_time;
 osp_rule_f osp_rule_prolog_hold;
 osp_rule_f osp_rule_requeue_delay;
 osp_rule_f osp_rule_spares;
+/* doctor_clustermgtd.c */
+osp_rule_f osp_rule_clustermgtd;
 /* doctor_cloud.c */
 osp_rule_f osp_rule_cloud_calls;
 osp_rule_f osp_rule_cloud_nodes;

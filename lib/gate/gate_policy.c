@@ -8,6 +8,7 @@
 
 #include "lib/base/text.h"
 #include "lib/gate/gate.h"
+#include "lib/gate/quarantine.h"
 
 #define BUDGET_MOST_S  3600
 #define TIME_MOST_S    (30 * 86400)
@@ -15,9 +16,9 @@
 #define EVIDENCE_LOCAL "local"
 
 const char *const osp_gate_keys[OSP_GATE_KEY_COUNT] = {
-	"depth",  "jobs",     "budget_s",  "fresh_s",	   "failure",
-	"checks", "on_error", "spares",	   "restarts",	   "network",
-	"ports",  "breaker",  "breaker_s", "breaker_jobs", "evidence",
+	"depth",     "jobs",	     "budget_s", "fresh_s",    "failure",      "checks",
+	"on_error",  "spares",	     "restarts", "network",    "ports",	       "breaker",
+	"breaker_s", "breaker_jobs", "evidence", "quarantine", "quarantine_h",
 };
 
 static const char *const depth_names[OSP_GATE_DEPTH_COUNT] = {"off", "passive", "quick", "full"};
@@ -42,6 +43,7 @@ void osp_gate_policy_default(struct osp_gate_policy *policy)
 		.port_last = 303,
 		.breaker_percent = 10,
 		.breaker_s = 3600,
+		.quarantine_h = 72,
 	};
 }
 
@@ -226,6 +228,12 @@ static int take_key(struct reading *reading, enum osp_gate_key key, const struct
 		return take_bool(reading, value, wait_names, &policy->breaker_waits);
 	case OSP_GATE_KEY_EVIDENCE:
 		return take_evidence(reading, value);
+	case OSP_GATE_KEY_QUARANTINE:
+		return take_number(reading, value, 0, OSP_QUARANTINE_NODES_MAX,
+				   &policy->quarantine);
+	case OSP_GATE_KEY_QUARANTINE_H:
+		return take_number(reading, value, 1, OSP_QUARANTINE_HOURS_MAX,
+				   &policy->quarantine_h);
 	case OSP_GATE_KEY_COUNT:
 		break;
 	}
@@ -307,6 +315,10 @@ const char *osp_gate_policy_word(const struct osp_gate_policy *policy, enum osp_
 		return number_word(policy->breaker_s, buffer, buffer_bytes);
 	case OSP_GATE_KEY_BREAKER_JOBS:
 		return wait_names[policy->breaker_waits];
+	case OSP_GATE_KEY_QUARANTINE:
+		return number_word(policy->quarantine, buffer, buffer_bytes);
+	case OSP_GATE_KEY_QUARANTINE_H:
+		return number_word(policy->quarantine_h, buffer, buffer_bytes);
 	case OSP_GATE_KEY_EVIDENCE:
 	case OSP_GATE_KEY_COUNT:
 		break;

@@ -21,6 +21,9 @@
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
  *	    evidence: local	# local, or a shared folder of root's for evidence of failed checks
+ *	    quarantine: 0	# on ParallelCluster, so many failed nodes are kept instead of
+ *				# drained (lib/gate/quarantine.h)
+ *	    quarantine_h: 72	# for so many hours
  *
  * `network: nccl` sums over all of the gang's GPUs with NCCL if each node has libnccl.so.2, and
  * measures over TCP if NCCL cannot be used; auto does the same at the depths that load GPUs (quick,
@@ -82,6 +85,8 @@ struct osp_gate_policy {
 	uint32_t breaker_s;
 	bool breaker_waits;
 	const char *evidence; /* a folder; NULL: on the node */
+	uint32_t quarantine;  /* nodes */
+	uint32_t quarantine_h;
 };
 
 enum osp_gate_key {
@@ -100,6 +105,8 @@ enum osp_gate_key {
 	OSP_GATE_KEY_BREAKER_S,
 	OSP_GATE_KEY_BREAKER_JOBS,
 	OSP_GATE_KEY_EVIDENCE,
+	OSP_GATE_KEY_QUARANTINE,
+	OSP_GATE_KEY_QUARANTINE_H,
 	OSP_GATE_KEY_COUNT
 };
 

@@ -26,7 +26,7 @@ tests_fake_libcluster_la_SOURCES = tests/fake/cluster.c
 tests_fake_libcluster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_fake_libcluster_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
-EXTRA_DIST += tests/fake/ec2
+EXTRA_DIST += tests/fake/clustermgtd tests/fake/ec2
 EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/healthy tests/check/healthy.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
 	doc/checks.md
 

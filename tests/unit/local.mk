@@ -39,10 +39,11 @@ UNIT_TESTS += tests/unit/test_doctor tests/unit/test_slurm_conf
 tests_unit_test_doctor_LDADD = $(UNIT_LIBS)
 tests_unit_test_slurm_conf_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_config tests/unit/test_effective tests/unit/test_node_policy tests/unit/test_note \
-	tests/unit/test_promise tests/unit/test_request
+	tests/unit/test_promise tests/unit/test_quarantine tests/unit/test_request
 tests_unit_test_config_LDADD = $(UNIT_LIBS)
 tests_unit_test_effective_LDADD = $(UNIT_LIBS)
 tests_unit_test_promise_LDADD = $(UNIT_LIBS)
+tests_unit_test_quarantine_LDADD = $(UNIT_LIBS)
 tests_unit_test_node_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_note_LDADD = $(UNIT_LIBS)
 tests_unit_test_request_SOURCES = tests/unit/test_request.c tests/fabric.c tests/fabric.h

@@ -603,6 +603,61 @@ static void test_old_places(void **state)
 	       "why; onespine topology discover asks once");
 }
 
+static void test_clustermgtd(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.gate = (struct osp_doctor_gate){.on = true,
+						   .budget_s = 60,
+						   .prolog = OSP_GATE_CALLED,
+						   .epilog = OSP_GATE_CALLED,
+						   .quarantine_h = 72,
+						   .evidence_local = true};
+	host.facts.dynamic_node = "gpu-dy-p5-[1-4]";
+	host.facts.recheck_enabled = true;
+	expect(&host, GOOD, "");
+	host.facts.gate.quarantine = 2;
+	expect(&host, GOOD,
+	       "warning clustermgtd: /e/onespine.yaml has gate: quarantine, which does nothing "
+	       "here: "
+	       "nobody ends drained nodes | leave it out; a node that failed is drained, and stays "
+	       "so");
+	host.facts.ends_drained = true;
+	host.facts.gate.history_shared = true;
+	expect(&host, GOOD,
+	       "warning clustermgtd: clustermgtd ends the instance of a drained node, and its "
+	       "evidence goes with it | set gate: evidence and history: shared in /e/onespine.yaml "
+	       "to folders of root's that all nodes mount\n"
+	       "warning clustermgtd: a dynamic node in quarantine, like gpu-dy-p5-[1-4], is "
+	       "powered "
+	       "down after SuspendTime | Slurm can except reserved nodes from 23.02 on; before, "
+	       "only "
+	       "static nodes stay in quarantine");
+	host.facts.gate.evidence_local = false;
+	host.facts.slurm = V25;
+	expect(&host, GOOD "SuspendExcStates=DOWN,RESERVED\n", "");
+	host.facts.dynamic_node = NULL;
+	host.facts.recheck_enabled = false;
+	expect(&host, GOOD,
+	       "warning clustermgtd: nodes stay in quarantine after their 72 hours: "
+	       "onespine-recheck.timer, which lets them go, is not enabled | systemctl enable "
+	       "--now "
+	       "onespine-recheck.timer");
+	host.facts.recheck_enabled = true;
+	host.facts.gate.quarantine = 0;
+	host.facts.gate.history_shared = false;
+	expect(&host, GOOD,
+	       "warning clustermgtd: clustermgtd ends the instance of a drained node, and its "
+	       "history goes with it | set gate: evidence and history: shared in /e/onespine.yaml "
+	       "to folders of root's that all nodes mount\n"
+	       "warning clustermgtd: onespine-recheck.timer has nothing to do: clustermgtd ends "
+	       "the "
+	       "instance of a drained node before it could be checked again | systemctl disable "
+	       "--now onespine-recheck.timer");
+}
+
 static void test_block_ends(void **state)
 {
 	struct host host;
@@ -1086,8 +1141,9 @@ int main(void)
 		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_asleep),
-		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_clustermgtd),
+		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_rechecks_left),
+		cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

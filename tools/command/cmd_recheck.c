@@ -13,6 +13,7 @@
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
+#include "tools/command/quarantine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -806,6 +807,8 @@ int osp_run_recheck(const struct osp_call *call)
 	struct osp_error error = {.text = ""};
 	int status;
 
+	if (geteuid() == 0 && osp_clustermgtd_owns_drained())
+		return osp_run_quarantine_due(call);
 	if (geteuid() != 0)
 		osp_error_set(&error, "recheck is for root: it undrains nodes and drains them");
 	else if (find_program(&recheck, &error) == 0 && read_policy(&recheck, &error) == 0) {

@@ -37,5 +37,6 @@ int osp_run_setup(const struct osp_call *call);
 int osp_run_gate_prolog(const struct osp_call *call);
 int osp_run_gate_epilog(const struct osp_call *call);
 int osp_run_recheck(const struct osp_call *call);
+int osp_run_quarantine(const struct osp_call *call);
 
 #endif

@@ -109,6 +109,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_GATE_PROLOG] = osp_run_gate_prolog,
 	[OSP_GATE_EPILOG] = osp_run_gate_epilog,
 	[OSP_RECHECK] = osp_run_recheck,
+	[OSP_QUARANTINE] = osp_run_quarantine,
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

@@ -12,7 +12,8 @@
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_DISCOVER) |                          \
 	 BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |              \
 	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
-	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK))
+	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK) |                  \
+	 BIT(OSP_QUARANTINE))
 
 #define RECHECK_NODES_MAX 4096
 
@@ -248,6 +249,19 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "that was given back too often stays out unless it is named.",
 		 .answers = "at least one node was not given back; with --dry-run: would not be "
 			    "checked"},
+	[OSP_QUARANTINE] =
+		{.name = "quarantine",
+		 .arguments = "[show NODE | end NODE... | return NODE...]",
+		 .arguments_most = RECHECK_NODES_MAX,
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "show end return",
+		 .summary = "bad instances that ParallelCluster's clustermgtd must not end yet",
+		 .details = "Lists the nodes that the gate keeps out of use instead of draining "
+			    "them (gate: {quarantine: K} in onespine.yaml). show: the text for a "
+			    "case with the cloud's support. end: drain the node, so that "
+			    "clustermgtd ends its instance. return: let jobs start there again. "
+			    "NODE is a node's name or an instance's id.",
+		 .answers = "slurmctld did not take a change"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -261,7 +275,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .arguments_most = 2,
 		      .complete = OSP_COMPLETE_WORDS,
 		      .words = "topology config fit why map layout audit set hosts bind env check "
-			       "doctor setup gate history recheck completion",
+			       "doctor setup gate history recheck quarantine completion",
 		      .summary = "explain a command",
 		      .details = ""},
 };

@@ -21,6 +21,7 @@
 #include "check/base/hang_watch.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/conf/clustermgtd.h"
 #include "lib/policy/config_names.h"
 #include "lib/policy/node_policy.h"
 #include "lib/topology/place_age.h"
@@ -317,15 +318,15 @@ static const char *root_folder(void)
 	return root ? root : "";
 }
 
-/* Tells whether systemd starts the watch at boot: `systemctl enable` makes a link. */
-static bool watch_is_enabled(void)
+/* Tells whether systemd starts a unit at boot, with the services ("multi-user") or the timers:
+ * `systemctl enable` makes a link. */
+static bool is_enabled(const char *target, const char *unit)
 {
-	static const char link[] = "/etc/systemd/system/multi-user.target.wants/"
-				   "onespine-topology-watch.service";
 	char path[PATH_MAX];
 	struct stat status;
 
-	snprintf(path, sizeof(path), "%s%s", root_folder(), link);
+	snprintf(path, sizeof(path), "%s/etc/systemd/system/%s.target.wants/%s", root_folder(),
+		 target, unit);
 	return !lstat(path, &status);
 }
 
@@ -342,7 +343,7 @@ static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *t
 	if (held && !stat(held, &status))
 		facts->held_s = (int64_t)status.st_mtime;
 	facts->asked_s = last_asked(facts->topology_path, topology);
-	facts->watch_enabled = watch_is_enabled();
+	facts->watch_enabled = is_enabled("multi-user", "onespine-topology-watch.service");
 	free(held);
 }
 
@@ -441,6 +442,9 @@ static void take_gate(struct osp_doctor_gate *gate, const struct osp_gate_policy
 		gate->budget_s = policy->budget_s;
 	if (policy->spares_max > gate->spares_max)
 		gate->spares_max = policy->spares_max;
+	if (policy->quarantine > gate->quarantine)
+		gate->quarantine = policy->quarantine;
+	gate->evidence_local = gate->evidence_local || !policy->evidence;
 }
 
 #ifdef OSP_HAVE_MUNGE
@@ -468,6 +472,8 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 	if (!doctor->config)
 		return;
 	take_gate(gate, osp_config_gate(doctor->config, NULL), has_gpus);
+	gate->quarantine_h = osp_config_gate(doctor->config, NULL)->quarantine_h;
+	gate->history_shared = osp_config_history(doctor->config)->shared;
 	for (size_t i = 0; i < count; i++) {
 		int line;
 
@@ -533,6 +539,21 @@ static void gather_netfilter(struct osp_doctor_facts *facts)
 	fclose(file);
 }
 
+/* Looks for ParallelCluster's clustermgtd, and for the first dynamic node in slurm.conf. */
+static void gather_clustermgtd(struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	size_t count = 0;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(doctor->conf, &count);
+
+	facts->ends_drained = osp_drained_are_ended(doctor->conf, root_folder());
+	facts->recheck_enabled = is_enabled("timers", "onespine-recheck.timer");
+	for (size_t i = 0; i < count && !facts->dynamic_node; i++)
+		if (words[i].starts_line && !strcasecmp(words[i].key, "NodeName") &&
+		    osp_is_dynamic_node(words[i].value))
+			facts->dynamic_node = words[i].value;
+}
+
 static void gather_host(const struct osp_doctor_question *question, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -556,6 +577,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	osp_doctor_gather_munge(doctor);
 	gather_ports(facts);
 	gather_netfilter(facts);
+	gather_clustermgtd(doctor);
 	facts->hangs_unknowable = !osp_hang_can_be_judged("");
 	osp_cluster_folder(doctor->conf, cluster);
 	facts->rechecks_left = (uint32_t)osp_trials_left(cluster, NULL, NULL);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* quarantine.c - bad instances that are kept out of use without being ended */
+#include "lib/gate/quarantine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HOUR_S 3600
+
+const char *osp_quarantine_name(const char *node, const char *instance,
+				char name[OSP_QUARANTINE_NAME_BYTES])
+{
+	snprintf(name, OSP_QUARANTINE_NAME_BYTES, OSP_QUARANTINE_PREFIX "%.120s",
+		 instance && *instance ? instance : node);
+	return name;
+}
+
+const char *osp_quarantine_instance(const char *name)
+{
+	size_t length = sizeof(OSP_QUARANTINE_PREFIX) - 1;
+
+	return name && !strncmp(name, OSP_QUARANTINE_PREFIX, length) && name[length] ? name + length
+										     : NULL;
+}
+
+enum osp_quarantine_choice osp_quarantine_choose(const struct osp_gate_policy *policy,
+						 const struct osp_quarantined *nodes, size_t count,
+						 const char *node)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(nodes[i].node, node))
+			return OSP_QUARANTINE_ALREADY;
+	return count < policy->quarantine ? OSP_QUARANTINE_KEEP : OSP_QUARANTINE_DRAIN;
+}
+
+/* Tells whether it is known that the node is not what was put into quarantine. */
+static bool is_another(const struct osp_quarantined *node, const char *instance)
+{
+	return *instance && strcmp(node->instance, node->node) != 0 &&
+	       strcmp(node->instance, instance) != 0;
+}
+
+enum osp_quarantine_due osp_quarantine_due(const struct osp_gate_policy *policy,
+					   const struct osp_quarantined *node, const char *instance,
+					   int64_t now_s)
+{
+	if (!instance || is_another(node, instance))
+		return OSP_QUARANTINE_ANOTHER;
+	if (now_s - node->since_s >= (int64_t)policy->quarantine_h * HOUR_S)
+		return OSP_QUARANTINE_OVER;
+	return OSP_QUARANTINE_STAYS;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * quarantine.h - nodes in quarantine (lib/gate/quarantine.h): what is due for each
+ *
+ * As root, on a host where clustermgtd runs or that has its slurm.conf. One thread.
+ */
+#ifndef OSP_QUARANTINE_COMMAND_H
+#define OSP_QUARANTINE_COMMAND_H
+
+#include <stdbool.h>
+
+#include "tools/command/options.h"
+
+/* Tells whether clustermgtd ends the instances of drained nodes of this cluster, by slurm.conf and
+ * by clustermgtd's own settings where they are on this host. */
+bool osp_clustermgtd_owns_drained(void);
+
+/*
+ * Does what is due for each node in quarantine, for `onespine recheck`, which checks no node where
+ * clustermgtd owns the drained ones; with --dry-run only says it. Prints a line (with --json an
+ * entry) for each. Returns the exit status: 1 if something that is due was not done.
+ */
+int osp_run_quarantine_due(const struct osp_call *call);
+
+#endif
