@@ -69,6 +69,7 @@ libsource_la_SOURCES = \
 	host/source/cloud_doctor.h host/source/apply.c host/source/apply.h \
 	host/source/several.c host/source/several.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \
+	host/source/source_nvlink.c \
 	host/source/source_topograph.c \
 	host/source/watch.c host/source/watch.h
 libsource_la_CPPFLAGS = $(HOST_CPPFLAGS)

@@ -51,6 +51,27 @@ static void join_names(struct osp_sources *sources)
 					 "%s%s", i ? "," : "", sources->list[i]->name);
 }
 
+/* Beside another source nvlink adds a level to that one's answer. */
+static int take_out_nvlink(const char *names, struct osp_sources *sources, struct osp_error *error)
+{
+	size_t at = 0;
+
+	while (at < sources->count && sources->list[at]->ask != osp_source_nvlink)
+		at++;
+	if (at == sources->count || sources->count == 1)
+		return 0;
+	if (sources->count > 2)
+		return osp_error_set(error, "--from=%.60s: nvlink goes with one other source",
+				     names);
+	if (at == 0) {
+		sources->list[0] = sources->list[1];
+		memcpy(sources->files[0], sources->files[1], sizeof(sources->files[0]));
+	}
+	sources->count = 1;
+	sources->add_nvlink = true;
+	return 0;
+}
+
 int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error)
 {
 	memset(sources, 0, sizeof(*sources));
@@ -71,7 +92,12 @@ int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_
 			break;
 	}
 	join_names(sources);
-	return 0;
+	return take_out_nvlink(names, sources, error);
+}
+
+bool osp_sources_read_reports(const struct osp_sources *sources)
+{
+	return sources->add_nvlink || sources->list[0]->ask == osp_source_nvlink;
 }
 
 /* --- several ---------------------------------------------------------------------------------- */
@@ -257,7 +283,9 @@ static int ask_only(const struct osp_sources *sources, const struct osp_source_q
 	struct osp_source_question question = *all;
 
 	question.file = sources->files[0];
-	return sources->list[0]->ask(&question, answer, error);
+	if (sources->list[0]->ask(&question, answer, error))
+		return -1;
+	return sources->add_nvlink ? osp_nvlink_add(&question, answer, error) : 0;
 }
 
 int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_question *question,

@@ -4,7 +4,8 @@
  *
  * Of several, the answer of each is compared with the places that it had told before, and held for
  * itself: what the others answer counts meanwhile. A source that fails keeps its last places. A
- * node that several tell of gets its place from the one that is named first. One thread.
+ * node that several tell of gets its place from the one that is named first. nvlink beside another
+ * source is none of these: it adds a level to what that answers. One thread.
  */
 #ifndef OSP_SEVERAL_H
 #define OSP_SEVERAL_H
@@ -20,8 +21,12 @@ struct osp_sources {
 	/* what each reads; "" if it reads no file */
 	char files[OSP_SOURCES_MAX][OSP_SOURCE_FILE_BYTES];
 	size_t count;
+	bool add_nvlink; /* nvlink is named beside the one of the list, and adds a level to it */
 	char words[128]; /* "ec2,infiniband" */
 };
+
+/* Tells whether they go by what nodes report. */
+bool osp_sources_read_reports(const struct osp_sources *sources);
 
 /* Reads names separated by commas, of which that of a file's source has the file:
  * "ec2,topograph:/etc/slurm/topograph.yaml". 0, or -1 with `error` set. */

@@ -11,6 +11,7 @@ static const struct osp_source sources[] = {
 	{"ec2", NULL, "curl and expat", false},
 #endif
 	{"infiniband", osp_source_infiniband, NULL, false},
+	{"nvlink", osp_source_nvlink, NULL, false},
 	{"topograph", osp_source_topograph, NULL, true},
 };
 
@@ -31,7 +32,7 @@ const struct osp_source *osp_source_find(const char *name, struct osp_error *err
 		return NULL;
 	}
 	nearest = osp_nearest_word(name, names, COUNT);
-	osp_error_set(error, "--from=%.40s: not one of ec2,infiniband,topograph%s%s%s", name,
+	osp_error_set(error, "--from=%.40s: not one of ec2,infiniband,nvlink,topograph%s%s%s", name,
 		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	return NULL;
 }

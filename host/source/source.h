@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/topology/readers.h"
+#include "lib/topology/report.h"
 
 /* A question to a source. */
 struct osp_source_question {
@@ -23,6 +24,7 @@ struct osp_source_question {
 						leaves out are taken from it */
 	const char *adapters; /* as osp_import_options has it */
 	const char *file;     /* that the source reads, of one that reads a file */
+	const char *reports;  /* FILE.reports (host/report/listen.h); NULL: there is none */
 };
 
 /* A source's answer. */
@@ -52,9 +54,30 @@ void osp_source_answer_clear(struct osp_source_answer *answer);
 int osp_source_finish(struct osp_import *import, struct osp_source_answer *answer,
 		      struct osp_error *error);
 
+/* Returns what the node reported in its present boot; NULL: nothing, or it does not run. */
+struct osp_report_book;
+const struct osp_report *osp_reported_now(const struct osp_report_book *book,
+					  const struct osp_listed_node *node);
+
+/*
+ * Adds the level nvlink to an answer, of what nodes reported; a level of that name which the
+ * answer has is left out. If the domains do not nest in its levels, the answer stays without, and a
+ * warning names one. Returns 0, or -1 with `error` set.
+ */
+int osp_nvlink_add(const struct osp_source_question *question, struct osp_source_answer *answer,
+		   struct osp_error *error);
+
+/*
+ * Returns the nodes that run and have not reported since they booted, as a hostlist, to be freed;
+ * NULL: none. In `crossing` is what contradicts question->previous, the topology in force: a domain
+ * that lies in several of one level.
+ */
+char *osp_reports_judge(const struct osp_source_question *question, struct osp_error *crossing);
+
 /* The sources. */
 osp_source_f osp_source_ec2;
 osp_source_f osp_source_infiniband;
+osp_source_f osp_source_nvlink;
 osp_source_f osp_source_topograph;
 
 #endif

@@ -34,6 +34,7 @@ struct watching {
 	bool slurm_failed;	   /* the last change of Slurm's Topology= */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	struct osp_listen *listen; /* NULL: no report is heard */
+	bool told;		   /* a node has told something new of itself */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
@@ -232,8 +233,10 @@ static enum osp_applied ask(struct watching *watching, const struct osp_node_lis
 	const struct osp_watch *watch = watching->watch;
 	struct osp_error ignored = {.text = ""};
 	struct osp_topology *previous = osp_topology_load(watch->path, &ignored);
-	struct osp_source_question question = {
-		.nodes = list, .previous = previous, .adapters = watch->adapters};
+	struct osp_source_question question = {.nodes = list,
+					       .previous = previous,
+					       .adapters = watch->adapters,
+					       .reports = watch->reports};
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_topology_change change;
 	enum osp_applied kept;
@@ -294,6 +297,7 @@ static void take(struct watching *watching, struct osp_node_list *list)
 	ask_and_say(watching, list);
 	osp_node_list_free(&watching->seen);
 	watching->seen = *list;
+	watching->told = false;
 	memset(list, 0, sizeof(*list));
 }
 
@@ -411,7 +415,7 @@ static void look(struct watching *watching)
 		return;
 	}
 	know(watching, &list);
-	if (!same_nodes(&list, &watching->seen))
+	if (!same_nodes(&list, &watching->seen) || watching->told)
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)
 		take(watching, &list);
@@ -448,6 +452,7 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 		look(&watching);
 		rest = rest_of(&watching);
 		caught = sigtimedwait(&signals, NULL, &rest);
+		watching.told = watching.told || (caught == SIGUSR1 && watch->asks_reports);
 	} while (caught < 0 || caught == SIGUSR1);
 	end_listening(&watching);
 	osp_node_list_free(&watching.seen);

@@ -11,7 +11,8 @@
  * written; they are asked at once when this host's takes control. The ends of Capacity Blocks are
  * kept after each question, whatever became of it, and Slurm's Topology= by what is in force then.
  * With `report_port` the watch also hears what nodes report of themselves, and keeps it in
- * FILE.reports. Each change, and each refusal once, is a line on standard output, for the journal.
+ * FILE.reports; if a source goes by that, it is asked when a node has reported something new. Each
+ * change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */
@@ -58,6 +59,7 @@ struct osp_watch {
 	uint32_t report_port; /* nodes are heard there (host/report/listen.h); 0: they are not */
 	const char *munge_socket; /* "" for the default */
 	const char *reports;	  /* FILE.reports */
+	bool asks_reports;	  /* a source goes by the reports: it is asked when one is new */
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

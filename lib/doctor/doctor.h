@@ -88,6 +88,9 @@ struct osp_running {
 	const char *trials; /* hostlist: in reservations of rechecks that have ended; NULL: none */
 	const char *old_places; /* hostlist: running nodes that have booted since a cloud reported
 				their places; NULL: none */
+	const char *unreported; /* hostlist: running nodes that have not reported their place since
+				they booted; NULL: none */
+	const char *crossing; /* what reports contradict in the topology, in words; NULL: nothing */
 	/* Of the reservations for the ends of Capacity Blocks, names; NULL: there are none. */
 	const char *block_ends;
 	/* The first partition with nodes in these of which a job has no limit if it names none. */
@@ -176,6 +179,7 @@ struct osp_doctor_facts {
 	int64_t now_s;	 /* on this host */
 	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
 	bool reserves_block_ends;  /* watch.block_ends of onespine.yaml */
+	uint32_t report_port;	   /* watch.report_port of onespine.yaml; 0: off */
 	bool watch_enabled;	   /* systemd starts onespine-topology-watch.service at boot */
 	const char *uncovered;	   /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;

@@ -241,8 +241,33 @@ static void check_block_ends(struct osp_diagnosis *diagnosis)
 	}
 }
 
+/* Looks at what nodes report of themselves. */
+static void check_reports(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->report_port)
+		return;
+	if (facts->running.unreported) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "nodes that run have not reported their NVLink domain since they booted: "
+			 "%s",
+			 facts->running.unreported);
+		osp_cure(diagnosis, "systemctl enable --now onespine-report on these nodes; there "
+				    "`onespine-gate report` says why it fails");
+	}
+	if (facts->running.crossing) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING, "%s", facts->running.crossing);
+		osp_cure(diagnosis,
+			 "compare %s.reports with the switches of %s: one of them is "
+			 "wrong, or NVLink domains are larger than leaves",
+			 facts->topology_path, facts->topology_path);
+	}
+}
+
 void osp_rule_places(struct osp_diagnosis *diagnosis)
 {
+	check_reports(diagnosis);
 	check_block_ends(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);

@@ -165,6 +165,17 @@ uint32_t osp_blocks_count(const struct osp_blocks *blocks)
 	return blocks->count;
 }
 
+struct osp_blocks *osp_blocks_new(void)
+{
+	return calloc(1, sizeof(struct osp_blocks));
+}
+
+int osp_blocks_take(struct osp_blocks *blocks, const char *name, const char *node,
+		    struct osp_error *error)
+{
+	return add_block(blocks, name, node, error);
+}
+
 /* --- the level -------------------------------------------------------------------------------- */
 
 struct inserting {
@@ -394,31 +405,65 @@ static int make_nodes(struct inserting *in)
 	return 0;
 }
 
+/* Takes memory, and finds the block of each node. inserting_free() in either case. */
+static int inserting_begin(struct inserting *in)
+{
+	uint32_t nodes = osp_topology_node_count(in->topology);
+	uint32_t domains = osp_topology_domain_count(in->topology);
+
+	in->block_of = calloc((size_t)nodes + 1, sizeof(*in->block_of));
+	in->first = calloc((size_t)in->blocks->count + 1, sizeof(*in->first));
+	in->made = calloc((size_t)domains + in->blocks->count + 1, sizeof(*in->made));
+	if (!in->block_of || !in->first || !in->made)
+		return osp_error_set(in->error, "out of memory");
+	for (uint32_t i = 0; i < nodes; i++)
+		in->block_of[i] = NO_BLOCK;
+	for (uint32_t i = 0; i < in->blocks->count; i++)
+		in->first[i] = OSP_NO_NODE;
+	return take_nodes(in);
+}
+
+static void inserting_free(struct inserting *in)
+{
+	osp_builder_free(in->builder);
+	free(in->block_of);
+	free(in->first);
+	free(in->made);
+}
+
 struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
 				       const struct osp_blocks *blocks, struct osp_error *error)
 {
 	struct inserting in = {.topology = topology, .blocks = blocks, .error = error};
-	uint32_t nodes = osp_topology_node_count(topology);
-	uint32_t domains = osp_topology_domain_count(topology);
 	struct osp_topology *made = NULL;
 
-	in.block_of = calloc((size_t)nodes + 1, sizeof(*in.block_of));
-	in.first = calloc((size_t)blocks->count + 1, sizeof(*in.first));
-	in.made = calloc((size_t)domains + blocks->count + 1, sizeof(*in.made));
-	for (uint32_t i = 0; in.block_of && i < nodes; i++)
-		in.block_of[i] = NO_BLOCK;
-	for (uint32_t i = 0; in.first && i < blocks->count; i++)
-		in.first[i] = OSP_NO_NODE;
-	if (!in.block_of || !in.first || !in.made)
-		osp_error_set(error, "out of memory");
-	else if (!take_nodes(&in) && !find_level(&in) && !begin_building(&in) &&
-		 !make_domains(&in) && !nest_domains(&in) && !make_nodes(&in))
+	if (!inserting_begin(&in) && !find_level(&in) && !begin_building(&in) &&
+	    !make_domains(&in) && !nest_domains(&in) && !make_nodes(&in))
 		made = osp_builder_finish(in.builder, false, error);
-	osp_builder_free(in.builder);
-	free(in.block_of);
-	free(in.first);
-	free(in.made);
+	inserting_free(&in);
 	return made;
+}
+
+int osp_blocks_crossing(const struct osp_topology *topology, const struct osp_blocks *blocks,
+			struct osp_error *error)
+{
+	struct inserting in = {.topology = topology, .blocks = blocks, .error = error};
+	int rc = inserting_begin(&in), count = 0;
+
+	for (uint32_t node = 0; !rc && node < osp_topology_node_count(topology); node++) {
+		uint32_t block = in.block_of[node], here, there;
+
+		if (block == NO_BLOCK || in.first[block] == OSP_NO_NODE)
+			continue;
+		here = osp_topology_domain_of(topology, node, 1);
+		there = osp_topology_domain_of(topology, in.first[block], 1);
+		if (here == there || here == OSP_NO_DOMAIN || there == OSP_NO_DOMAIN)
+			continue;
+		count++;
+		in.first[block] = OSP_NO_NODE; /* counted */
+	}
+	inserting_free(&in);
+	return rc ? -1 : count;
 }
 
 struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *file,

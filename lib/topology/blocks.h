@@ -28,6 +28,19 @@ struct osp_blocks;
 struct osp_blocks *osp_blocks_read(const char *file, const char *text, size_t text_bytes,
 				   struct osp_error *error);
 void osp_blocks_free(struct osp_blocks *blocks); /* NULL is allowed */
+
+/* Makes blocks without a file: NULL if memory ran out. osp_blocks_take() puts one node into the
+ * block `name`; it returns 0, or -1 with `error` set if memory ran out. */
+struct osp_blocks *osp_blocks_new(void);
+int osp_blocks_take(struct osp_blocks *blocks, const char *name, const char *node,
+		    struct osp_error *error);
+
+/* Counts the blocks that have nodes in several domains of the lowest level of `topology`, whose
+ * nodes' domains there are known. Returns -1 with `error` set if a node is in two blocks, or memory
+ * ran out. */
+int osp_blocks_crossing(const struct osp_topology *topology, const struct osp_blocks *blocks,
+			struct osp_error *error);
+
 uint32_t osp_blocks_count(const struct osp_blocks *blocks);
 
 /*

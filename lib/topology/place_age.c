@@ -33,10 +33,20 @@ bool osp_source_is_cloud(const char *source)
 	return false;
 }
 
+/* Tells whether a node's own report is a part of what the source told: "nvlink",
+ * "infiniband+nvlink". */
+static bool is_reported(const char *source)
+{
+	const char *own = strrchr(source, '+');
+
+	return !strcmp(own ? own + 1 : source, "nvlink");
+}
+
 bool osp_place_ages(const struct osp_node_note *note)
 {
 	return note && (osp_source_is_cloud(note->source) ||
-			(note->boot_s > 0 && !strcmp(note->source, "topograph")));
+			(note->boot_s > 0 &&
+			 (!strcmp(note->source, "topograph") || is_reported(note->source))));
 }
 
 bool osp_file_knows_boot(int64_t written_s, int64_t boot_s)

@@ -9,7 +9,8 @@
  * typed describe cables, which stay: their places do not age. Nor do places that were asked for
  * without Slurm's boot time (from a file, or by --nodes), because nothing shows their age. A file
  * that topograph writes may tell of either: the boot is noted for the nodes that Slurm launches
- * (State=CLOUD), and their places age; those of the others stay.
+ * (State=CLOUD), and their places age; those of the others stay. What a node reported of itself
+ * ("nvlink", "infiniband+nvlink") holds for that boot.
  *
  * Any thread: no state.
  */
@@ -46,8 +47,8 @@ int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 /* Tells whether places of this source are a cloud's. */
 bool osp_source_is_cloud(const char *source);
 
-/* Tells whether a place is of one machine: a cloud's, or topograph's of a node that is launched.
- * `note` may be NULL. */
+/* Tells whether a place is of one boot: a cloud's, topograph's of a node that is launched, or one
+ * that the node reported. `note` may be NULL. */
 bool osp_place_ages(const struct osp_node_note *note);
 
 /*

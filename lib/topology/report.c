@@ -50,6 +50,17 @@ void osp_report_nvlink(char to[OSP_REPORT_WORD_BYTES], const uint8_t uuid[16], u
 		snprintf(to, OSP_REPORT_WORD_BYTES, OSP_REPORT_NONE);
 }
 
+const char *osp_report_domain(const struct osp_report *report,
+			      char buffer[OSP_REPORT_WORD_BYTES + 8])
+{
+	if (*report->nvlink && strcmp(report->nvlink, OSP_REPORT_NONE) != 0)
+		return report->nvlink;
+	if (!*report->neuron || !strcmp(report->neuron, OSP_REPORT_NONE))
+		return NULL;
+	snprintf(buffer, OSP_REPORT_WORD_BYTES + 8, "neuron-%s", report->neuron);
+	return buffer;
+}
+
 bool osp_report_add_leaf(struct osp_report *report, uint64_t guid)
 {
 	uint32_t at = 0;

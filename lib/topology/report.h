@@ -58,6 +58,11 @@ struct osp_report {
 /* Appends the report's lines. */
 void osp_report_write(const struct osp_report *report, struct osp_text *text);
 
+/* Returns the name of the domain of level nvlink that the node says to be in: its NVLink domain,
+ * else its UltraServer as "neuron-4.7" (in `buffer`); NULL: it is in none, or does not know. */
+const char *osp_report_domain(const struct osp_report *report,
+			      char buffer[OSP_REPORT_WORD_BYTES + 8]);
+
 /* Reads a report. Returns 0, or -1 with `error` set. */
 int osp_report_read(const char *text, size_t text_bytes, struct osp_report *report,
 		    struct osp_error *error);

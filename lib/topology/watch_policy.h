@@ -4,7 +4,7 @@
  * how often, and which answers are held
  *
  *	watch:
- *	  from: ec2		# or "ec2,infiniband" or "topograph:/path"; off: --from says
+ *	  from: ec2		# or "infiniband,nvlink" or "topograph:/path"; off: --from says
  *	  interval_s: 300	# between two questions, if no node starts
  *	  max_lost: 10		# percent of the nodes that may lose their place before an answer is
  *				held

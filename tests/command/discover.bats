@@ -608,7 +608,7 @@ both() {
 	[[ $status == 1 && ! -s printed ]]
 	expect 2 "onespine: --from=ec2,ec2: ec2 stands there twice" onespine topology discover --from=ec2,ec2
 	run -2 onespine topology discover --from=ec2,
-	[[ $output == "onespine: --from=: not one of ec2,infiniband,topograph"* ]]
+	[[ $output == "onespine: --from=: not one of ec2,infiniband,nvlink,topograph"* ]]
 }
 
 @test "several sources: the watch asks all of them" {

@@ -80,7 +80,7 @@ discover() {
 		onespine topology discover --from=topograph:model.yaml --nodes=map
 	expect 2 "onespine: --from=infiniband:/x: infiniband reads no file" \
 		onespine topology discover --from=infiniband:/x --nodes=map
-	expect 2 "onespine: --from=topogrph: not one of ec2,infiniband,topograph; did you mean topograph?" \
+	expect 2 "onespine: --from=topogrph: not one of ec2,infiniband,nvlink,topograph; did you mean topograph?" \
 		onespine topology discover --from=topogrph:/x --nodes=map
 	: >slurm.conf
 	printf 'watch: {from: "topograph:%s"}\n' "$PWD/model.yaml" >onespine.yaml

@@ -88,6 +88,10 @@ boot_of() {
 domain() {
 	rm -f "$ONESPINE_CLUSTER/nodes/$1.faults"
 	fault "$1" "export ONESPINE_FAKE_NVML='cluster=$2 clique=$3'"
+	# of a node that has booted here, the time since then
+	# shellcheck disable=SC2016
+	[[ ! -e $ONESPINE_CLUSTER/nodes/$1.boot ]] ||
+		fault "$1" 'echo "$((EPOCHSECONDS - $(<$node.boot))).00 1" >$node/proc/uptime'
 }
 
 # uuid BYTE
@@ -260,4 +264,116 @@ time.sleep(60)' "$REPORT_PORT" >"$BATS_TEST_TMPDIR/silent" 3>&- &
 	await 10 shows "$(uuid 17).5" said_by n3 5
 	kill "$silent" 2>/dev/null || true
 	wait "$silent" || true
+}
+
+# --- the level nvlink ------------------------------------------------------------------------------
+
+# follow: a watch that keeps the topology in force, by the nodes' own words beside a model of the switches
+follow() {
+	unwatch
+	cat >"$BATS_FILE_TMPDIR/model.yaml" <<-END
+		switches:
+		  s1: {switches: [l1, l2]}
+		blocks:
+		- {switch: l1, nodes: ["n[1-2]"]}
+		- {switch: l2, nodes: ["n[3-4]"]}
+	END
+	chmod 644 "$BATS_FILE_TMPDIR/model.yaml"
+	REPORTS=$ONESPINE_CLUSTER/onespine.topology.reports
+	onespine topology watch --from="topograph:$BATS_FILE_TMPDIR/model.yaml,nvlink" --interval=300 \
+		-o "$ONESPINE_CLUSTER/onespine.topology" >"$BATS_TEST_TMPDIR/journal" 2>&1 3>&- &
+	watch_pid=$!
+	await 20 grep -qE '^(applied|unchanged|held)' "$BATS_TEST_TMPDIR/journal"
+}
+
+# domains TEXT: what the topology in force has
+domains() {
+	onespine topology show "$ONESPINE_CLUSTER/onespine.topology" | head -n 1
+}
+
+# boots NODE CLUSTER CLIQUE: it is killed, and boots into that domain
+boots() {
+	local since=$EPOCHSECONDS
+	cluster kill-node --dir "$ONESPINE_CLUSTER" "$1" -9
+	touch "$ONESPINE_CLUSTER/run/$1.booted"
+	start_node "$1"
+	await 30 booted_now "$1" "$since"
+	boot_of "$1" >"$ONESPINE_CLUSTER/nodes/$1.boot"
+	rm -f "$ONESPINE_CLUSTER/nodes/$1/proc/uptime"
+	domain "$@"
+}
+
+# booted_now NODE SECOND: Slurm has it as booted since about then
+booted_now() {
+	local boot
+	boot=$(boot_of "$1")
+	((boot >= $2 - 1))
+}
+
+@test "a domain over two leaves is held and named by doctor, as are nodes without a report" {
+	follow
+	for node in n1 n2; do domain "$node" 17 1; done
+	for node in n3 n4; do domain "$node" 17 2; done
+	for node in n1 n2 n3 n4; do report "$node"; done
+	await 30 shows '4 nodes: 2 nvlinks of 2, 2 leaves of 2, 1 spine of 4' domains
+	# somebody repartitions
+	domain n3 17 1
+	report n3
+	await 30 grep -q '^held' "$BATS_TEST_TMPDIR/journal"
+	shows '4 nodes: 2 nvlinks of 2' domains
+	run onespine doctor
+	holds "$output" "what nodes report makes no level nvlink: block $(uuid 17).1 is in l1 and in l2; 1 domain of them lies in several domains of level leaf (places)"
+	domain n3 17 2
+	report n3
+	await 30 shows unchanged tail -n 1 "$BATS_TEST_TMPDIR/journal"
+	run onespine doctor
+	[[ $output != *'makes no level nvlink'* ]]
+	# n4 has booted, and says nothing
+	boots n4 17 2
+	await 30 unreported n4
+	report n4
+	await 10 all_reported
+}
+
+all_reported() {
+	run onespine doctor
+	[[ $output != *'have not reported'* ]]
+}
+
+unreported() {
+	run onespine doctor
+	[[ $output == *"have not reported their NVLink domain since they booted: $1 (places)"* ]]
+}
+
+@test "gangs on one NVLink domain, by the nodes' own words; a node that boots into another domain has none until it says so" {
+	follow
+	for node in n1 n2; do domain "$node" 17 1; done
+	for node in n3 n4; do domain "$node" 17 2; done
+	for node in n1 n2 n3 n4; do report "$node"; done
+	await 30 shows '4 nodes: 2 nvlinks of 2, 2 leaves of 2, 1 spine of 4' domains
+	run onespine topology show --nodes "$ONESPINE_CLUSTER/onespine.topology"
+	holds "$output" 'topograph+nvlink'
+	await 10 log_since 'the topology in force has nvlink 2, leaf 2, spine 1'
+	job=$(submit --gang=nvlink -N2 --gres=gpu:8)
+	await_job "$job" RUNNING
+	matches "$(job_nodes "$job" | paste -sd' ')" '^(n1 n2|n3 n4)$'
+	scancel "$job"
+	await 30 no_jobs
+	hold 'n[3-4]'
+	# n2 is killed, and boots into a domain of its own: before it says so it has no place
+	boots n2 17 3
+	job=$(submit --gang=nvlink -N2 --gres=gpu:8)
+	await 30 note_holds "$job" 'waits: 2 nodes on one nvlink'
+	job_is "$job" PENDING
+	report n2
+	await 30 shows '4 nodes: 3 nvlinks of 1 to 2, 2 leaves of 2, 1 spine of 4' domains
+	stays 3 job_is "$job" PENDING
+	# the other one boots into the same domain
+	boots n1 17 3
+	report n1
+	await 30 shows '4 nodes: 2 nvlinks of 2, 2 leaves of 2, 1 spine of 4' domains
+	await_job "$job" RUNNING
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n1 n2'
+	scancel "$job"
+	release 'n[3-4]'
 }

@@ -571,6 +571,33 @@ static void test_confined(void **state)
 	expect(&host, RIGHT "TaskPlugin=task/cgroup\n", "");
 }
 
+static void test_reports(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.topology_path = "/e/onespine.topology";
+	host.facts.running.unreported = "n[3,13]";
+	host.facts.running.crossing =
+		"what nodes report makes no level nvlink: block a.1 is in l1 and in l2";
+	expect(&host, RIGHT, ""); /* nobody hears them */
+	host.facts.report_port = 6830;
+	host.facts.running.crossing = NULL;
+	expect(&host, RIGHT,
+	       "warning places: nodes that run have not reported their NVLink domain since they "
+	       "booted: n[3,13] | systemctl enable --now onespine-report on these nodes; there "
+	       "`onespine-gate report` says why it fails");
+	host.facts.running.unreported = NULL;
+	host.facts.running.crossing =
+		"what nodes report makes no level nvlink: block a.1 is in l1 and in l2";
+	expect(&host, RIGHT,
+	       "warning places: what nodes report makes no level nvlink: block a.1 is in l1 and in "
+	       "l2 | compare /e/onespine.topology.reports with the switches of "
+	       "/e/onespine.topology: one of them is wrong, or NVLink domains are larger than "
+	       "leaves");
+}
+
 static void test_old_places(void **state)
 {
 	struct host host;
@@ -1143,7 +1170,7 @@ int main(void)
 		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
 		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_clustermgtd),
 		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_rechecks_left),
-		cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_reports),	      cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

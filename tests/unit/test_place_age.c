@@ -45,6 +45,13 @@ static void places_hold_for_one_boot(void **state)
 		{"topograph", BOOT_S, BOOT_S, false, OSP_PLACE_ASLEEP},
 		{"topograph", 0, BOOT_S + 1000, false, OSP_PLACE_HOLDS},
 		{"ec", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
+		/* what a node said of itself it said in one boot */
+		{"nvlink", BOOT_S, BOOT_S + 60, true, OSP_PLACE_HOLDS},
+		{"nvlink", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_REBOOTED},
+		{"infiniband+nvlink", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_REBOOTED},
+		{"infiniband+nvlink", BOOT_S, BOOT_S, false, OSP_PLACE_ASLEEP},
+		{"nvlink", 0, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
+		{"nvlink+infiniband", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
 	};
 
 	(void)state;

@@ -59,7 +59,7 @@ static int read_sources(const struct osp_call *call, const struct osp_config *co
 		from = osp_config_watch(config)->from;
 	if (!from)
 		return osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: "
-					    "ec2, infiniband or topograph:/path");
+					    "ec2, infiniband, nvlink or topograph:/path");
 	return osp_sources_read(from, sources, error);
 }
 
@@ -185,6 +185,19 @@ static struct osp_topology *load_previous(const char *path)
 	return path ? osp_topology_load(path, &ignored) : NULL;
 }
 
+/* Returns where the watch keeps reports: beside the topology that is written, or beside the one in
+ * force. NULL: there is none. To be freed. */
+static char *reports_of(const struct osp_call *call)
+{
+	const char *output = call->values[OSP_OPTION_OUTPUT];
+	struct osp_error ignored = {.text = ""};
+	char *path = output ? strdup(output) : osp_topology_path(&ignored);
+	char *reports = path ? osp_reports_path(path) : NULL;
+
+	free(path);
+	return reports;
+}
+
 static int discover(const struct osp_call *call, const struct osp_config *config,
 		    const struct osp_sources *sources)
 {
@@ -192,12 +205,15 @@ static int discover(const struct osp_call *call, const struct osp_config *config
 	struct osp_source_question question = {.adapters = call->values[OSP_OPTION_ADAPTERS]};
 	struct osp_node_list nodes = {.count = 0};
 	struct osp_topology *previous = NULL;
+	char *reports;
 	int status;
 
 	if (load_nodes(call, &nodes, &error)) {
 		osp_node_list_free(&nodes);
 		return say_failed(&error);
 	}
+	reports = reports_of(call);
+	question.reports = reports;
 	previous = load_previous(call->values[OSP_OPTION_OUTPUT]);
 	question.nodes = &nodes;
 	question.previous = previous;
@@ -207,6 +223,7 @@ static int discover(const struct osp_call *call, const struct osp_config *config
 		status = write_out(sources, &question);
 	osp_topology_free(previous);
 	osp_node_list_free(&nodes);
+	free(reports);
 	return status;
 }
 
@@ -303,10 +320,14 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.report_port = policy->report_port,
 		.munge_socket = munge_socket,
 		.reports = reports,
+		.asks_reports = osp_sources_read_reports(sources),
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 
-	if (!reports)
+	if (watch.asks_reports && !policy->report_port)
+		osp_error_set(&error, "nvlink needs watch.report_port in onespine.yaml: a port at "
+				      "which nodes report");
+	else if (!reports)
 		osp_error_set(&error, "out of memory");
 	if (error.text[0] || (interval && read_interval(interval, &watch.interval_s, &error))) {
 		free(reports);

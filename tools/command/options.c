@@ -296,12 +296,12 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "SOURCE[,SOURCE]",
 		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
 		 .complete = OSP_COMPLETE_WORDS,
-		 .words = "ec2 infiniband topograph:",
+		 .words = "ec2 infiniband nvlink topograph:",
 		 .help = "Whom to ask: ec2 (DescribeInstanceTopology, with the keys that "
 			 "an SDK would find), infiniband (runs ibnetdiscover), topograph:FILE "
-			 "(reads "
-			 "what topograph writes), or several: each answer is then held for "
-			 "itself."},
+			 "(reads what topograph writes), nvlink (what nodes report to the watch), "
+			 "or several: each answer is then held for itself. nvlink beside one other "
+			 "source adds the level nvlink to its answer."},
 	[OSP_OPTION_INTERVAL] = {.name = "interval",
 				 .argument = "SECONDS",
 				 .commands = BIT(OSP_TOPOLOGY_WATCH),

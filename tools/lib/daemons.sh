@@ -69,12 +69,15 @@ start_slurmctld() {
 	launch slurmctld "${command[@]}"
 }
 
-# start_slurmd NAME; a cloud node counts as powered up only when it was booted after the request
+# start_slurmd NAME; a cloud node counts as powered up only when it was booted after the request; DIR/run/NAME.booted
+# has another boot too
 start_slurmd() {
 	rm -f "$dir/run/slurmd.$1.pid"
 	: >"$dir/run/slurmd.$1.expected"
 	local -a booted=()
-	((!cloud)) || booted=(-b)
+	if ((cloud)) || [[ -e $dir/run/$1.booted ]]; then
+		booted=(-b)
+	fi
 	launch "slurmd.$1" slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
 }
 

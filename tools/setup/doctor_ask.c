@@ -28,6 +28,8 @@
 #include "host/record/trial_file.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/controller.h"
+#include "host/source/apply.h"
+#include "host/source/source.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/node_list.h"
 
@@ -89,6 +91,24 @@ static void tell_trials(const char *cluster)
 	osp_controller_trials_free(nodes);
 }
 
+/* Nodes that run and have not reported, and what the others' reports contradict. */
+static void tell_reports(const char *topology_path, const struct osp_topology *topology,
+			 const struct osp_node_list *nodes)
+{
+	char *reports = osp_reports_path(topology_path);
+	struct osp_source_question question = {
+		.nodes = nodes, .previous = topology, .reports = reports};
+	struct osp_error crossing = {.text = ""};
+	char *unreported = reports ? osp_reports_judge(&question, &crossing) : NULL;
+
+	if (unreported)
+		tell("unreported", unreported);
+	if (crossing.text[0])
+		tell("crossing", crossing.text);
+	free(unreported);
+	free(reports);
+}
+
 /* Nodes that run, and have booted since their places were asked for. */
 static void tell_old_places(const char *topology_path)
 {
@@ -109,6 +129,8 @@ static void tell_old_places(const char *topology_path)
 		list = osp_hostlist_compact(old, count);
 	if (list)
 		tell("old_places", list);
+	if (nodes.count)
+		tell_reports(topology_path, topology, &nodes);
 	free(list);
 	free(old);
 	osp_node_list_free(&nodes);
@@ -213,6 +235,8 @@ static void take_value(struct osp_running *running, const char *line)
 		{"job_submit=", &running->job_submit},
 		{"trials=", &running->trials},
 		{"old_places=", &running->old_places},
+		{"unreported=", &running->unreported},
+		{"crossing=", &running->crossing},
 		{"block_ends=", &running->block_ends},
 		{"block_partition=", &running->block_partition},
 	};

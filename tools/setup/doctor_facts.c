@@ -340,6 +340,7 @@ static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *t
 	facts->now_s = (int64_t)time(NULL);
 	facts->watch_interval_s = osp_config_watch(doctor->config)->interval_s;
 	facts->reserves_block_ends = osp_config_watch(doctor->config)->reserve_block_ends;
+	facts->report_port = osp_config_watch(doctor->config)->report_port;
 	if (held && !stat(held, &status))
 		facts->held_s = (int64_t)status.st_mtime;
 	facts->asked_s = last_asked(facts->topology_path, topology);
@@ -629,6 +630,8 @@ void osp_doctor_free(struct osp_doctor *doctor)
 	free((char *)running->block_ends);
 	free((char *)running->block_partition);
 	free((char *)running->old_places);
+	free((char *)running->unreported);
+	free((char *)running->crossing);
 	osp_free_spank_line(&doctor->facts.spank);
 	osp_config_free(doctor->config);
 	osp_slurm_conf_free(doctor->conf);
