@@ -51,7 +51,8 @@ libonespine_la_SOURCES += \
 	lib/place/place_cache.c lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \
-	lib/layout/gang_order.c lib/layout/gang_order.h lib/layout/gang_order_text.c \
+	lib/layout/gang_order.c lib/layout/gang_order.h lib/layout/gang_order_private.h \
+	lib/layout/gang_start.c lib/layout/gang_start.h \
 	lib/layout/gang_segments.c lib/layout/gang_segments.h \
 	lib/layout/layout.c lib/layout/layout.h lib/layout/layout_groups.c \
 	lib/layout/layout_model.c lib/layout/layout_nodes.c lib/layout/layout_nodes.h \

@@ -631,23 +631,29 @@ void shadow_tell_processes(job_record_t *job, const char *level);
 
 /* --- shadow_order.c --------------------------------------------------------------------------- */
 
+struct osp_gang_start;
+struct osp_note;
+
 /*
- * Returns the order of the nodes of a started gang in segments or with a layout, as its note has it
- * (lib/layout/gang_order.h), malloc'd; NULL: the order of `leaves`. If rank 0 is in the smaller
- * last segment, because the first name of the node list is there, appends that to `says`.
+ * Finds the leaves of a started gang's nodes and, if it is in segments or in several domains or has
+ * a layout, their order (lib/layout/gang_start.h). The caller clears `start`, also after -1, which
+ * means that memory ran out. Time linear to the nodes, as of the two functions below: a gang may be
+ * the whole cluster.
  */
-char *shadow_order_of(const job_record_t *job, const struct osp_effective *effective,
-		      const struct osp_nodeset *nodes, const char *leaves, char *says,
-		      size_t says_bytes);
+int shadow_order_start(const job_record_t *job, const struct osp_effective *effective,
+		       const struct osp_nodeset *nodes, struct osp_gang_start *start);
+
+/* Fills the leaves and the order of a note. The caller frees both, and keeps `start` until the note
+ * is written. */
+void shadow_order_note(const struct osp_gang_start *start, struct osp_note *note);
 
 /*
  * Gives each node of a started gang its rank in the job's record, from Slurm 26.05 on: steps whose
- * distribution is block are laid out by these. `leaves` and `order` are the note's; either may be
- * NULL. Slurm saves them with the job. Returns false, and Slurm's own ranks stay, if the order
- * cannot be made, and before 26.05. With CR_NO_DIST_TOPO_BLOCK Slurm writes none: the gang has
- * these all the same.
+ * distribution is block are laid out by these. Slurm saves them with the job. Returns false, and
+ * Slurm's own ranks stay, if the order cannot be made, and before 26.05. With
+ * CR_NO_DIST_TOPO_BLOCK Slurm writes none: the gang has these all the same.
  */
-bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
+bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start);
 
 /* Returns how many spares the job has (lib/policy/spares.h), and how many each of its segments; 0:
  * none. */
@@ -659,19 +665,27 @@ uint32_t shadow_segment_spares(const job_record_t *job);
 void shadow_note_segments(job_record_t *job, const struct osp_effective *effective);
 
 /*
- * The same after a node left a running gang: makes the order anew, from the note in AdminComment.
- * Slurm calls for one node after the other while it holds its locks, so a gang of more than
- * `at_once_max` nodes waits until the gate has released the last of its spares, or for the thread,
- * which looks each second (shadow_order_any(), shadow_order_look()). The caller holds Slurm's job
- * lock for writing.
+ * Makes the ranks anew after a node left a running gang, from the note in AdminComment. Slurm calls
+ * for one node after the other while it holds its locks, so a gang of more than `at_once_max` nodes
+ * waits until the gate has released the last of its spares, or for the thread, which looks each
+ * second. Until then its nodes have the ranks that they had, which Slurm moves with them: in the
+ * same order. The caller holds Slurm's job lock for writing.
  */
 #define SHADOW_ORDER_AT_ONCE_MAX 1024
 void shadow_order_resized(job_record_t *job, uint32_t at_once_max);
+
 /* Tells whether an order waits for the thread. Any thread, without a lock. */
 bool shadow_order_any(void);
-/* Makes the orders that wait. The caller holds Slurm's job lock for writing, its node lock for
- * reading. */
-void shadow_order_look(void);
+
+/*
+ * Takes the orders that wait (Slurm's job lock, for reading); makes them, without a lock; gives the
+ * jobs that did not change meanwhile their ranks (job lock for writing, node lock for reading).
+ */
+struct shadow_late_order;
+struct shadow_late_order *shadow_order_take(void);
+void shadow_order_make(struct shadow_late_order *orders);
+void shadow_order_put(const struct shadow_late_order *orders);
+void shadow_order_free(struct shadow_late_order *orders);
 
 /* --- shadow_groups.c -------------------------------------------------------------------------- */
 

@@ -370,13 +370,21 @@ static void look_at_launches(void)
 /* Makes the orders of large gangs that nodes have left. */
 static void look_at_orders(void)
 {
-	static const slurmctld_lock_t locks = {
+	static const slurmctld_lock_t reading = {.job = READ_LOCK};
+	static const slurmctld_lock_t writing = {
 		.conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK};
+	struct shadow_late_order *orders;
 
-	if (stands_by() || !shadow_order_any() || !lock_unless_ending(locks))
+	if (stands_by() || !shadow_order_any() || !lock_unless_ending(reading))
 		return;
-	shadow_order_look();
-	unlock_slurmctld(locks);
+	orders = shadow_order_take();
+	unlock_slurmctld(reading);
+	shadow_order_make(orders);
+	if (lock_unless_ending(writing)) {
+		shadow_order_put(orders);
+		unlock_slurmctld(writing);
+	}
+	shadow_order_free(orders);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */

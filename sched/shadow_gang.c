@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "lib/base/hostlist.h"
-#include "lib/base/text.h"
+#include "lib/layout/gang_start.h"
 #include "lib/policy/note.h"
 #include "lib/policy/sentences.h"
 #include "sched/gang_comment.h"
@@ -411,21 +410,24 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 		shadow_tell_client(job, says, time(NULL));
 }
 
-/* Says where the gang is: `domain` and the leaves may be NULL. */
+/* Says where the gang is: `domain` may be NULL. */
 static void say_placed(job_record_t *job, const struct osp_effective *effective, const char *domain,
-		       const struct osp_nodeset *nodes, const char *leaves, char *says,
-		       size_t says_bytes)
+		       const struct osp_gang_start *start, char *says, size_t says_bytes)
 {
-	struct osp_note note = {.domain = domain, .leaves = leaves, .says = says};
-	char *order = shadow_order_of(job, effective, nodes, leaves, says, says_bytes);
+	struct osp_note note = {.domain = domain, .says = says};
+	size_t length = strlen(says);
 
-	note.order = order;
+	if (start->small_first)
+		snprintf(says + length, says_bytes - length,
+			 "; ranks begin in the smaller segment, where %s is", start->small_first);
+	shadow_order_note(start, &note);
 	/* in mode advise Slurm placed the gang, and its ranks stay Slurm's */
-	if (effective->mode == OSP_MODE_ENFORCE && shadow_order_ranks(job, leaves, order))
+	if (effective->mode == OSP_MODE_ENFORCE && shadow_order_ranks(job, start))
 		note.ranks = OSP_NOTE_SLURM_RANKS;
 	shadow_note_segments(job, effective);
 	write_note(job, effective, &note);
-	free(order);
+	free((char *)note.leaves);
+	free((char *)note.order);
 }
 
 /* Takes our part out of the job's AdminComment, if it has one. */
@@ -448,74 +450,6 @@ static void clear_note(job_record_t *job)
 	job->admin_comment = *comment ? xstrdup(comment) : NULL;
 	last_job_update = time(NULL);
 	free(comment);
-}
-
-/* Adds one leaf's part of "l17:nn-[1-4]|l18:nn-[7-9]". */
-static int add_leaf(struct osp_text *text, const char *leaf, const char **names, size_t count)
-{
-	char *list = osp_hostlist_compact(names, count);
-
-	if (!list)
-		return -1;
-	osp_text_printf(text, "%s%s:%s", text->length_bytes ? "|" : "", leaf, list);
-	free(list);
-	return 0;
-}
-
-static int compare_ranks(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* Returns the fabric ranks of `nodes`, sorted, so that a leaf's nodes follow each other; NULL if
- * memory runs out. */
-static uint32_t *ranks_of(const struct osp_nodeset *nodes, uint32_t *count)
-{
-	uint32_t *ranks = calloc(osp_nodeset_count(nodes) + 1, sizeof(*ranks));
-
-	*count = 0;
-	if (!ranks)
-		return NULL;
-	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
-	     n = osp_nodeset_next(nodes, n + 1))
-		ranks[(*count)++] = osp_topology_rank_of_node(shadow_state.topology, n);
-	qsort(ranks, *count, sizeof(*ranks), compare_ranks);
-	return ranks;
-}
-
-/* Returns the leaves of `nodes` with their nodes, in fabric order, or NULL; *leaf_count is their
- * number. */
-static char *leaves_of(const struct osp_nodeset *nodes, uint32_t *leaf_count)
-{
-	const struct osp_topology *topology = shadow_state.topology;
-	uint32_t count, held = 0;
-	uint32_t *ranks = ranks_of(nodes, &count);
-	const char **names = calloc(count + 1, sizeof(*names));
-	struct osp_text text = OSP_TEXT_INIT;
-
-	*leaf_count = 0;
-	for (uint32_t i = 0; ranks && names && i < count; i++) {
-		uint32_t node = osp_topology_node_at_rank(topology, ranks[i]);
-		uint32_t leaf = osp_topology_domain_of(topology, node, 1);
-		uint32_t next = OSP_NO_DOMAIN;
-
-		if (leaf == OSP_NO_DOMAIN)
-			continue;
-		names[held++] = osp_topology_node_name(topology, node);
-		if (i + 1 < count)
-			next = osp_topology_domain_of(
-				topology, osp_topology_node_at_rank(topology, ranks[i + 1]), 1);
-		if (next == leaf)
-			continue;
-		add_leaf(&text, osp_topology_domain(topology, leaf)->name, names, held);
-		(*leaf_count)++;
-		held = 0;
-	}
-	free(ranks);
-	free(names);
-	return osp_text_take(&text);
 }
 
 static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
@@ -567,21 +501,22 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 	const struct osp_topology *topology = shadow_state.topology;
 	const char *advice = shadow_advice(shadow_lasting_id(job));
 	char says[2 * OSP_SENTENCE_BYTES + 128];
-	uint32_t leaf_count, domain_count;
-	char *leaves = leaves_of(nodes, &leaf_count);
+	struct osp_gang_start start;
+	uint32_t domain_count;
 	char *domains = shadow_parts_domains(nodes, level, &domain_count);
 	size_t length;
 
+	shadow_order_start(job, effective, nodes, &start);
 	osp_sentence_parts_placed(topology, level, domain_count, domains, osp_nodeset_count(nodes),
-				  leaf_count, effective->segments, says, sizeof(says));
+				  start.leaf_count, effective->segments, says, sizeof(says));
 	length = strlen(says);
 	if (effective->mode == OSP_MODE_ADVISE && advice)
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
 	/* a list that does not fit is left out whole */
 	say_placed(job, effective,
-		   domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL, nodes,
-		   leaves, says, sizeof(says));
-	free(leaves);
+		   domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL, &start,
+		   says, sizeof(says));
+	osp_gang_start_clear(&start);
 	free(domains);
 }
 
@@ -606,13 +541,13 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	const char *advice = shadow_advice(shadow_lasting_id(job));
 	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
 	char says[2 * OSP_SENTENCE_BYTES + 128], vain[128];
-	uint32_t leaf_count;
-	char *leaves = leaves_of(nodes, &leaf_count);
+	struct osp_gang_start start;
 	size_t length;
 
+	shadow_order_start(job, effective, nodes, &start);
 	if (domain != OSP_NO_DOMAIN)
-		osp_sentence_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
-				    sizeof(says));
+		osp_sentence_placed(topology, domain, osp_nodeset_count(nodes), start.leaf_count,
+				    says, sizeof(says));
 	else if (shadow_in_parts(effective))
 		snprintf(says, sizeof(says),
 			 "placed: %u nodes that do not keep its segments or its number of %s "
@@ -631,8 +566,8 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 					      sizeof(vain)));
 	say_placed(job, effective,
 		   domain == OSP_NO_DOMAIN ? NULL : osp_topology_domain(topology, domain)->name,
-		   nodes, leaves, says, sizeof(says));
-	free(leaves);
+		   &start, says, sizeof(says));
+	osp_gang_start_clear(&start);
 }
 
 void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,

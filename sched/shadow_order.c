@@ -3,111 +3,151 @@
 #include "sched/shadow.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/slurm_compat.h"
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
 #include "lib/layout/gang_segments.h"
+#include "lib/layout/gang_start.h"
 #include "lib/layout/layout_segments.h"
 #include "lib/policy/note.h"
 
-static char *order_text(const job_record_t *job, const struct osp_effective *effective,
-			const uint32_t *nodes, uint32_t count)
+/* Says how the nodes of a gang that asked for segments, a layout or several domains are ordered.
+ * `segments` and `found` are the caller's, and so is what the input points at. */
+static void order_input(const job_record_t *job, const struct osp_effective *effective,
+			struct osp_segments *segments, struct osp_layout_segments *found,
+			struct osp_gang_start_input *input)
 {
 	const struct osp_topology *topology = shadow_state.topology;
 	int level = osp_topology_level(topology, effective->level);
 	uint32_t spares = shadow_spares(job);
-	struct osp_segments segments = {.count = 0};
 	struct osp_layout_stored stored = {
 		.layout = effective->layout,
 		.keep = effective->keep,
 		.topology = topology,
 		.level = (uint32_t)level,
 		.one_domain = effective->domains_max <= 1,
-		.nodes = count > spares ? count - spares : 0,
+		.nodes = input->count > spares ? input->count - spares : 0,
 	};
-	struct osp_layout_segments found;
 	struct osp_error error = {.text = ""};
-	bool arranged = false;
 
+	*segments = (struct osp_segments){.count = 0};
 	if (level < 1 ||
 	    (*effective->segments &&
-	     osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, &error)))
-		return NULL;
-	if (*effective->layout) {
-		arranged = osp_layout_segments_of_stored(&stored, &found, &error) == 0;
-		if (!arranged)
-			info("onespine: %pJ: its ranks follow the fabric and not its layout: %s",
-			     job, error.text);
-	}
-	return osp_gang_order_text(topology, nodes, count, &segments, shadow_segment_spares(job),
-				   arranged ? &found.arrangement : NULL,
-				   effective->domains_max > 1 ? (uint32_t)level : 0);
-}
-
-/*
- * Says that ranks begin in the smaller segment. Scripts take the first name of the list that Slurm
- * will make of the nodes for the master.
- */
-static void say_small_first(const struct osp_effective *effective, const uint32_t *nodes,
-			    uint32_t count, char *says, size_t says_bytes)
-{
-	const struct osp_topology *topology = shadow_state.topology;
-	int level = osp_topology_level(topology, effective->level);
-	struct osp_segments segments = {.count = 0};
-	size_t length = strlen(says);
-	const char *first;
-
-	if (level < 1 || !*effective->segments ||
-	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
+	     osp_segments_parse(effective->segments, topology, (uint32_t)level, segments, &error)))
 		return;
-	first = osp_gang_order_small_first(topology, nodes, count, &segments);
-	if (first)
-		snprintf(says + length, says_bytes - length,
-			 "; ranks begin in the smaller segment, where %s is", first);
+	input->segments = segments;
+	input->spares = shadow_segment_spares(job);
+	input->level = effective->domains_max > 1 ? (uint32_t)level : 0;
+	if (!*effective->layout)
+		return;
+	if (osp_layout_segments_of_stored(&stored, found, &error) == 0)
+		input->arrangement = &found->arrangement;
+	else
+		info("onespine: %pJ: its ranks follow the fabric and not its layout: %s", job,
+		     error.text);
 }
 
-char *shadow_order_of(const job_record_t *job, const struct osp_effective *effective,
-		      const struct osp_nodeset *nodes, const char *leaves, char *says,
-		      size_t says_bytes)
+int shadow_order_start(const job_record_t *job, const struct osp_effective *effective,
+		       const struct osp_nodeset *nodes, struct osp_gang_start *start)
 {
-	uint32_t count = 0, *list;
-	char *order = NULL;
+	struct osp_gang_start_input input = {.topology = shadow_state.topology};
+	struct osp_layout_segments found;
+	struct osp_segments segments;
+	uint32_t *list;
+	int rc = -1;
 
-	if (!leaves || !shadow_state.topology ||
-	    (!*effective->segments && !*effective->layout && effective->domains_max <= 1))
-		return NULL;
+	*start = (struct osp_gang_start){.topology = NULL};
 	list = calloc(osp_nodeset_count(nodes) + 1, sizeof(*list));
-	for (uint32_t n = list ? osp_nodeset_next(nodes, 0) : nodes->place_count;
-	     n < nodes->place_count; n = osp_nodeset_next(nodes, n + 1))
-		list[count++] = n;
-	if (count)
-		order = order_text(job, effective, list, count);
-	if (order)
-		say_small_first(effective, list, count, says, says_bytes);
+	if (!list)
+		return -1;
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1))
+		list[input.count++] = n;
+	input.nodes = list;
+	if (*effective->segments || *effective->layout || effective->domains_max > 1)
+		order_input(job, effective, &segments, &found, &input);
+	rc = osp_gang_start_make(&input, start);
 	free(list);
-	return order;
+	return rc;
+}
+
+/* An order of more nodes, out of the fabric's, hardly fits as it is: it is packed at once. */
+#define LISTED_NODES_MAX 8192
+
+static bool pack(const void *context, size_t most_bytes, char **leaves, char **order)
+{
+	return osp_gang_start_pack(context, most_bytes, leaves, order);
+}
+
+void shadow_order_note(const struct osp_gang_start *start, struct osp_note *note)
+{
+	bool written = !start->listed || start->count <= LISTED_NODES_MAX, whole;
+	char *leaves = NULL, *order = NULL;
+
+	if (!start->leaf_count)
+		return;
+	if (written)
+		leaves = osp_gang_start_leaves(start, OSP_NOTE_BYTES_MAX);
+	whole = leaves && *leaves;
+	if (whole && start->grid) {
+		order = osp_gang_start_order(start, OSP_NOTE_BYTES_MAX);
+		whole = order && *order;
+	}
+	if (!whole) {
+		free(leaves);
+		free(order);
+	}
+	note->leaves = whole ? leaves : NULL;
+	note->order = whole ? order : NULL;
+	note->pack = pack;
+	note->pack_context = start;
 }
 
 /* --- its segments, for the gate --------------------------------------------------------------- */
 
+/* Nodes of the job's list, in its order, which is by name almost always. */
 struct listed {
+	const uint32_t *by_name;
 	uint32_t *nodes;
 	uint32_t count, room;
 };
 
 static int add_listed(const char *name, void *context)
 {
+	const struct osp_topology *topology = shadow_state.topology;
 	struct listed *listed = context;
-	char *copy = xstrdup(name);
-	const node_record_t *node = find_node_record_no_alias(copy);
+	uint32_t node = listed->count < listed->room ? listed->by_name[listed->count] : OSP_NO_NODE;
 
-	xfree(copy);
-	if (!node || listed->count == listed->room)
+	if (node != OSP_NO_NODE && strcmp(osp_topology_node_name(topology, node), name) != 0)
+		node = osp_topology_find_node(topology, name);
+	if (node == OSP_NO_NODE)
 		return 1;
-	listed->nodes[listed->count++] = node->index;
+	listed->nodes[listed->count++] = node;
 	return 0;
+}
+
+/* Returns the segments' text of the gang's nodes, malloc'd, or NULL. `listed` has room for them,
+ * `by_name` has them by name. */
+static char *text_of_list(const job_resources_t *resources, const struct osp_segments *segments,
+			  uint32_t *by_name, struct osp_nodeset *scratch, struct listed *listed)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < shadow_state.node_count && count < listed->room; n++) {
+		if (bit_test(resources->node_bitmap, n))
+			by_name[count++] = n;
+	}
+	osp_topology_sort_nodes(topology, OSP_BY_NAME, by_name, count, scratch);
+	listed->by_name = by_name;
+	if (count != listed->room ||
+	    osp_hostlist_expand(resources->nodes, add_listed, listed, NULL) ||
+	    listed->count != listed->room)
+		return NULL;
+	return osp_gang_segments_text(topology, listed->nodes, listed->count, segments);
 }
 
 /* Returns the segments' text of the gang's nodes, malloc'd, or NULL. */
@@ -118,16 +158,22 @@ static char *segments_text(const job_record_t *job, const struct osp_effective *
 	const job_resources_t *resources = job->job_resrcs;
 	struct listed listed = {.room = resources ? resources->nhosts : 0};
 	struct osp_segments segments;
+	struct osp_nodeset *scratch;
+	uint32_t *by_name;
 	char *text = NULL;
 
 	if (level < 1 || !*effective->segments || !resources || !resources->nodes ||
+	    !resources->node_bitmap ||
 	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
 		return NULL;
 	listed.nodes = calloc(listed.room + 1, sizeof(*listed.nodes));
-	if (listed.nodes && osp_hostlist_expand(resources->nodes, add_listed, &listed, NULL) == 0 &&
-	    listed.count == listed.room)
-		text = osp_gang_segments_text(topology, listed.nodes, listed.count, &segments);
+	by_name = calloc(listed.room + 1, sizeof(*by_name));
+	scratch = osp_nodeset_new(osp_topology_node_count(topology));
+	if (listed.nodes && by_name && scratch)
+		text = text_of_list(resources, &segments, by_name, scratch, &listed);
 	free(listed.nodes);
+	free(by_name);
+	free(scratch);
 	return text;
 }
 
@@ -145,62 +191,96 @@ void shadow_note_segments(job_record_t *job, const struct osp_effective *effecti
 /* --- the ranks in the job's record ------------------------------------------------------------ */
 
 #if OSP_HAVE_NODE_RANKS
-/* Writes the ranks. `numbers` has a place for each node rank, `rank_of` one for each node of
- * slurmctld. Returns false, with the ranks unchanged, if slurmctld does not know a node. */
-static bool write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
-			uint32_t *numbers, uint32_t *rank_of)
+/* Writes the ranks, which `rank_of` has for each node of slurmctld. */
+static void put_ranks(job_resources_t *resources, const uint32_t *rank_of)
 {
-	uint32_t *ranks;
+	uint32_t *ranks = xcalloc(resources->nhosts, sizeof(*ranks));
 	uint32_t count = 0;
 
-	osp_gang_order_slurm_ranks(order, numbers);
-	for (uint32_t r = 0; r < order->count; r++) {
-		const node_record_t *node = find_node_record_no_alias(order->names[r]);
-
-		if (!node)
-			return false;
-		rank_of[node->index] = numbers[r];
-	}
-	ranks = xcalloc(resources->nhosts, sizeof(*ranks));
 	for (int n = 0; count < resources->nhosts && next_node_bitmap(resources->node_bitmap, &n);
 	     n++)
 		ranks[count++] = rank_of[n];
 	xfree(resources->node_ranks);
 	resources->node_ranks = ranks;
 	last_job_update = time(NULL);
-	return true;
 }
 
-bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+/* Takes the first name of a list, and ends it. */
+static int take_first(const char *name, void *context)
+{
+	*(uint32_t *)context = osp_topology_find_node(shadow_state.topology, name);
+	return 1;
+}
+
+bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start)
 {
 	job_resources_t *resources = job->job_resrcs;
-	uint32_t *numbers, *rank_of;
-	struct osp_gang_ranks made;
-	bool written;
+	struct osp_nodeset *own = osp_nodeset_new(shadow_state.node_count);
+	uint32_t *rank_of = calloc((size_t)shadow_state.node_count + 1, sizeof(*rank_of));
+	uint32_t first = OSP_NO_NODE;
+	bool written = false;
 
-	if (!leaves || !resources || !resources->nodes || !resources->node_bitmap ||
-	    osp_gang_order_make(resources->nodes, leaves, order, &made))
-		return false;
-	numbers = calloc(made.count, sizeof(*numbers));
-	rank_of = calloc((size_t)node_record_count, sizeof(*rank_of));
-	written = numbers && rank_of && made.count == resources->nhosts &&
-		  write_ranks(resources, &made, numbers, rank_of);
+	if (start->leaf_count && own && rank_of && resources && resources->nodes &&
+	    resources->node_bitmap) {
+		shadow_from_bitmap(own, resources->node_bitmap);
+		osp_hostlist_expand(resources->nodes, take_first, &first, NULL);
+		written = osp_nodeset_count(own) == resources->nhosts &&
+			  osp_gang_start_ranks(start, own, first, rank_of);
+	}
+	if (written)
+		put_ranks(resources, rank_of);
+	free(own);
+	free(rank_of);
+	return written;
+}
+
+/* Writes the ranks of an order. Does nothing if slurmctld does not know a node, or the order is
+ * that of other nodes. */
+static void put_order(job_resources_t *resources, const struct osp_gang_ranks *order)
+{
+	uint32_t *numbers = calloc((size_t)order->count + 1, sizeof(*numbers));
+	uint32_t *rank_of = calloc((size_t)node_record_count + 1, sizeof(*rank_of));
+	bool known = numbers && rank_of && order->count == resources->nhosts;
+
+	if (known)
+		osp_gang_order_slurm_ranks(order, numbers);
+	for (uint32_t r = 0; known && r < order->count; r++) {
+		const node_record_t *node = find_node_record_no_alias(order->names[r]);
+
+		known = node != NULL;
+		if (known)
+			rank_of[node->index] = numbers[r];
+	}
+	if (known)
+		put_ranks(resources, rank_of);
 	free(numbers);
 	free(rank_of);
-	osp_gang_order_clear(&made);
-	return written;
+}
+
+/* Makes the order of `nodes`, if the note has the ranks. Without a lock. */
+static bool order_of(const char *comment, const char *nodes, struct osp_gang_ranks *made)
+{
+	struct osp_note note;
+	bool good;
+
+	if (!comment || !nodes || !osp_note_find(comment, &note))
+		return false;
+	good = note.ranks && note.leaves &&
+	       osp_gang_order_make(nodes, note.leaves, note.order, made) == 0;
+	osp_note_free_pieces(&note);
+	return good;
 }
 
 /* Makes the order of the nodes that the job has now. */
 static void make_anew(job_record_t *job)
 {
-	struct osp_note note;
+	struct osp_gang_ranks made;
 
-	if (!job->admin_comment || !job->job_resrcs || !osp_note_find(job->admin_comment, &note))
+	if (!job->job_resrcs || !job->job_resrcs->node_bitmap ||
+	    !order_of(job->admin_comment, job->job_resrcs->nodes, &made))
 		return;
-	if (note.ranks)
-		shadow_order_ranks(job, note.leaves, note.order);
-	osp_note_free_pieces(&note);
+	put_order(job->job_resrcs, &made);
+	osp_gang_order_clear(&made);
 }
 
 /* Jobs whose order is to be made anew. Their number is read without Slurm's lock. */
@@ -246,24 +326,73 @@ bool shadow_order_any(void)
 	return atomic_load(&late.count) > 0;
 }
 
-void shadow_order_look(void)
+/* One order that is made without a lock: of what its job was. */
+struct shadow_late_order {
+	uint32_t job; /* 0: the last one */
+	char *comment, *nodes;
+	struct osp_gang_ranks made;
+	bool good;
+};
+
+static bool is_late(const job_record_t *job)
 {
-	uint32_t count = atomic_load(&late.count);
+	return job && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->job_resrcs &&
+	       job->job_resrcs->node_bitmap && job->job_resrcs->nodes && job->admin_comment;
+}
 
-	for (uint32_t i = 0; i < count; i++) {
-		job_record_t *job = find_job_record(late.job[i]);
+struct shadow_late_order *shadow_order_take(void)
+{
+	uint32_t count = atomic_load(&late.count), kept = 0;
+	struct shadow_late_order *orders = calloc(count + 1, sizeof(*orders));
 
-		if (job && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)))
-			make_anew(job);
+	for (uint32_t i = 0; orders && i < count; i++) {
+		const job_record_t *job = find_job_record(late.job[i]);
+
+		if (!is_late(job))
+			continue;
+		orders[kept].job = job->job_id;
+		orders[kept].comment = strdup(job->admin_comment);
+		orders[kept++].nodes = strdup(job->job_resrcs->nodes);
 	}
-	atomic_store(&late.count, 0);
+	if (orders)
+		atomic_store(&late.count, 0);
+	return orders;
+}
+
+void shadow_order_make(struct shadow_late_order *orders)
+{
+	for (; orders && orders->job; orders++)
+		orders->good = orders->comment && orders->nodes &&
+			       order_of(orders->comment, orders->nodes, &orders->made);
+}
+
+void shadow_order_put(const struct shadow_late_order *orders)
+{
+	for (; orders && orders->job; orders++) {
+		const job_record_t *job = find_job_record(orders->job);
+
+		/* one that changed meanwhile is late again */
+		if (orders->good && is_late(job) &&
+		    !strcmp(job->job_resrcs->nodes, orders->nodes) &&
+		    !strcmp(job->admin_comment, orders->comment))
+			put_order(job->job_resrcs, &orders->made);
+	}
+}
+
+void shadow_order_free(struct shadow_late_order *orders)
+{
+	for (struct shadow_late_order *order = orders; order && order->job; order++) {
+		free(order->comment);
+		free(order->nodes);
+		osp_gang_order_clear(&order->made);
+	}
+	free(orders);
 }
 #else
-bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start)
 {
 	(void)job;
-	(void)leaves;
-	(void)order;
+	(void)start;
 	return false;
 }
 
@@ -278,7 +407,23 @@ bool shadow_order_any(void)
 	return false;
 }
 
-void shadow_order_look(void)
+struct shadow_late_order *shadow_order_take(void)
 {
+	return NULL;
+}
+
+void shadow_order_make(struct shadow_late_order *orders)
+{
+	(void)orders;
+}
+
+void shadow_order_put(const struct shadow_late_order *orders)
+{
+	(void)orders;
+}
+
+void shadow_order_free(struct shadow_late_order *orders)
+{
+	(void)orders;
 }
 #endif

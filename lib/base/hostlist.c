@@ -3,9 +3,7 @@
 #include "lib/base/hostlist.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NAME_BYTES_MAX 255
@@ -197,19 +195,33 @@ static bool step(struct bracket *brackets, int count)
 	return false;
 }
 
+/* Writes a number of at least `width` digits, as "%0*". Returns the end. */
+static char *write_number(char *at, uint64_t value, int width)
+{
+	char digits[24]; /* backwards; 64 bits have 20 */
+	int count = 0;
+
+	do {
+		digits[count++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (; width > count; width--)
+		*at++ = '0';
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
 /* Writes the name at which the brackets stand; check_item() made sure that it fits. */
 static void write_name(const char *item, const char *end, const struct bracket *brackets,
-		       char *name, size_t name_bytes)
+		       char *name)
 {
-	const char *name_end = name + name_bytes;
-
-	while (item < end && name < name_end - 1) {
+	while (item < end) {
 		if (*item != '[') {
 			*name++ = *item++;
 			continue;
 		}
-		name += snprintf(name, (size_t)(name_end - name), "%0*" PRIu64,
-				 brackets->range.width, brackets->value);
+		name = write_number(name, brackets->value, brackets->range.width);
 		item = brackets++->end;
 	}
 	*name = '\0';
@@ -229,7 +241,7 @@ static int expand_item(const char *item, const char *end, osp_hostlist_f *each, 
 		enter_range(&brackets[count++], at + 1);
 	}
 	do {
-		write_name(item, end, brackets, name, sizeof(name));
+		write_name(item, end, brackets, name);
 		rc = each(name, context);
 	} while (!rc && step(brackets, count));
 	return rc;

@@ -9,7 +9,7 @@
 #include "lib/base/hostlist.h"
 
 #include <ctype.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +35,6 @@ struct item {
 static int by_name(const void *a, const void *b)
 {
 	return osp_name_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int digits_of(uint64_t value)
-{
-	int count = 1;
-
-	for (; value > 9; value /= 10)
-		count++;
-	return count;
 }
 
 /* Finds the last number of the head. In the first pass it must end the name. */
@@ -89,10 +80,9 @@ static bool same_but_number(const struct item *a, const struct item *b)
  * far. */
 static bool continues(const struct item *first, const struct item *next, size_t count)
 {
-	int natural = digits_of(next->value);
-	size_t width = first->digits > (size_t)natural ? first->digits : (size_t)natural;
-
-	return count < RANGE_MAX && next->value == first->value + count && next->digits == width;
+	return count < RANGE_MAX && next->value == first->value + count &&
+	       (next->digits == first->digits ||
+		(next->digits > first->digits && next->head[next->prefix_bytes] != '0'));
 }
 
 /* Writes the ranges of items[0 .. count - 1], which differ only in one number. */
@@ -105,7 +95,7 @@ static void write_ranges(struct osp_text *text, const struct item *items, size_t
 			if (!continues(&items[i], &items[i + length], length))
 				break;
 		}
-		osp_text_add(text, i ? "," : "");
+		osp_text_add_bytes(text, ",", i > 0);
 		osp_text_add_bytes(text, items[i].head + items[i].prefix_bytes, items[i].digits);
 		if (length == 1)
 			continue;
@@ -166,13 +156,12 @@ static int pass_over(struct item *item, bool *changed)
 	return 0;
 }
 
-/* Runs one pass over all items. Returns how many remain, or -1 if memory ran out. */
+/* Runs one pass over all items, which are split. Returns how many remain, or -1 if memory ran
+ * out. */
 static int64_t fold(struct item *items, size_t count, bool *changed)
 {
 	size_t kept = 0, length;
 
-	for (size_t i = 0; i < count; i++)
-		split(&items[i]);
 	for (size_t i = 0; i < count; i += length) {
 		for (length = 1; i + length < count && length < RANGE_MAX; length++) {
 			if (!same_but_number(&items[i], &items[i + length]))
@@ -210,6 +199,8 @@ static char *compact(struct item *items, size_t item_count)
 	char *list = NULL;
 
 	for (int pass = 0; pass < PASSES_MAX && changed && count > 1; pass++) {
+		for (int64_t i = 0; pass && i < count; i++)
+			split(&items[i]);
 		changed = false;
 		count = fold(items, (size_t)count, &changed);
 	}
@@ -220,37 +211,60 @@ static char *compact(struct item *items, size_t item_count)
 	return list;
 }
 
-/* Names along the fabric come sorted, and this costs a third of sorting them. */
-static bool is_sorted(const char *const *names, size_t count)
+/* The order of osp_name_compare(), sooner found for names that differ in their last number. */
+static int compare_items(const struct item *a, const struct item *b)
 {
-	for (size_t i = 1; i < count; i++) {
-		if (osp_name_compare(names[i - 1], names[i]) > 0)
+	if (same_but_number(a, b) && a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return osp_name_compare(a->head, b->head);
+}
+
+/* Makes an item of each name. Returns false if they do not ascend. */
+static bool fill_items(struct item *items, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		items[i].head = names[i];
+		items[i].head_bytes = strlen(names[i]);
+		split(&items[i]);
+		if (i && compare_items(&items[i - 1], &items[i]) >= 0)
 			return false;
 	}
 	return true;
 }
 
+/* Makes an item of each name, sorted, of equal ones of one. Returns how many; -1 if memory ran
+ * out. */
+static int64_t fill_sorted(struct item *items, const char *const *names, size_t count)
+{
+	const char **sorted = calloc(count, sizeof(*sorted));
+	size_t kept = 0;
+
+	if (!sorted)
+		return -1;
+	memcpy(sorted, names, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_name);
+	for (size_t i = 0; i < count; i++) {
+		if (i && !strcmp(sorted[i], sorted[i - 1]))
+			continue;
+		items[kept].head = sorted[i];
+		items[kept].head_bytes = strlen(sorted[i]);
+		split(&items[kept++]);
+	}
+	free(sorted);
+	return (int64_t)kept;
+}
+
 char *osp_hostlist_compact(const char *const *names, size_t count)
 {
-	const char **sorted = calloc(count + 1, sizeof(*sorted));
 	struct item *items = calloc(count + 1, sizeof(*items));
-	size_t kept = 0;
+	int64_t kept = (int64_t)count;
 	char *list = NULL;
 
-	if (sorted && items) {
-		if (count)
-			memcpy(sorted, names, count * sizeof(*sorted));
-		if (!is_sorted(sorted, count))
-			qsort(sorted, count, sizeof(*sorted), by_name);
-		for (size_t i = 0; i < count; i++) {
-			if (i && !strcmp(sorted[i], sorted[i - 1]))
-				continue;
-			items[kept].head = sorted[i];
-			items[kept++].head_bytes = strlen(sorted[i]);
-		}
-		list = compact(items, kept);
-	}
+	/* names along the fabric come sorted */
+	if (items && !fill_items(items, names, count))
+		kept = fill_sorted(items, names, count);
+	if (items && kept >= 0)
+		list = compact(items, (size_t)kept);
 	free(items);
-	free(sorted);
 	return list;
 }

@@ -7,30 +7,12 @@
 
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/layout/gang_order_private.h"
 #include "lib/topology/leaf_list.h"
 #include "lib/topology/leaf_pack.h"
 
-#define NOWHERE UINT32_MAX
-
-/* A node of the list. */
-struct member {
-	char *name;
-	uint32_t listed; /* its index in the list */
-	uint32_t place;	 /* NOWHERE: not yet known */
-	uint32_t leaf;	 /* the first place of its leaf; in a listed order the leaf's number */
-	uint32_t rank;
-};
-
-struct grid {
-	uint32_t count;
-	uint32_t size[OSP_NODE_AXES_MAX];
-	uint32_t stride[OSP_NODE_AXES_MAX];
-	uint64_t nodes; /* the product of the sizes */
-	bool natural;	/* places are node ranks */
-};
-
 struct making {
-	struct member *members; /* sorted by name once collected */
+	struct osp_order_member *members; /* sorted by name once collected */
 	uint32_t count, room;
 	uint32_t placed;
 	char *leaf; /* the leaf whose nodes are being placed */
@@ -45,26 +27,27 @@ static int add_member(const char *name, void *context)
 
 	if (making->count == making->room) {
 		uint32_t room = making->room ? 2 * making->room : 64;
-		struct member *grown = realloc(making->members, room * sizeof(*grown));
+		struct osp_order_member *grown = realloc(making->members, room * sizeof(*grown));
 
 		if (!grown)
 			return 1;
 		making->members = grown;
 		making->room = room;
 	}
-	making->members[making->count] =
-		(struct member){.name = strdup(name), .listed = making->count, .place = NOWHERE};
+	making->members[making->count] = (struct osp_order_member){
+		.name = strdup(name), .listed = making->count, .place = OSP_NO_PLACE};
 	return making->members[making->count++].name == NULL;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+	return strcmp(((const struct osp_order_member *)a)->name,
+		      ((const struct osp_order_member *)b)->name);
 }
 
-static struct member *find(const struct making *making, const char *name)
+static struct osp_order_member *find(const struct making *making, const char *name)
 {
-	struct member key = {.name = (char *)name};
+	struct osp_order_member key = {.name = (char *)name};
 
 	return making->count
 		       ? bsearch(&key, making->members, making->count, sizeof(key), compare_names)
@@ -73,9 +56,9 @@ static struct member *find(const struct making *making, const char *name)
 
 static void place(struct making *making, const char *name)
 {
-	struct member *member = find(making, name);
+	struct osp_order_member *member = find(making, name);
 
-	if (!member || member->place != NOWHERE)
+	if (!member || member->place != OSP_NO_PLACE)
 		return;
 	member->place = making->placed++;
 	member->leaf = making->leaf_start;
@@ -106,7 +89,7 @@ static int place_of_leaf(const char *leaf, const char *name, void *context)
 static int number_leaf(const char *leaf, const char *name, void *context)
 {
 	struct making *making = context;
-	struct member *member = find(making, name);
+	struct osp_order_member *member = find(making, name);
 
 	if (!making->leaf || strcmp(making->leaf, leaf) != 0) {
 		free(making->leaf);
@@ -128,8 +111,7 @@ static bool read_nodes(const char **at, uint32_t *nodes)
 	return **at != '0' && osp_read_number(at, OSP_HOSTLIST_NAMES_MAX, nodes);
 }
 
-/* Reads the grid; *nodes is the list after it, or NULL. */
-static bool read_grid(const char *text, struct grid *grid, const char **nodes)
+bool osp_order_read_grid(const char *text, struct osp_order_grid *grid, const char **nodes)
 {
 	memset(grid, 0, sizeof(*grid));
 	grid->nodes = 1;
@@ -155,7 +137,7 @@ static bool read_grid(const char *text, struct grid *grid, const char **nodes)
  * Returns the rank in a grid that has as many nodes as the gang: each digit counts from that of the
  * first name.
  */
-static uint32_t rank_in_grid(const struct grid *grid, uint32_t at, uint32_t first)
+static uint32_t rank_in_grid(const struct osp_order_grid *grid, uint32_t at, uint32_t first)
 {
 	uint32_t rank = 0;
 
@@ -169,20 +151,37 @@ static uint32_t rank_in_grid(const struct grid *grid, uint32_t at, uint32_t firs
 	return rank;
 }
 
+/* The sizes of segments of segments, the largest first, the last one of a single node. */
+struct units {
+	uint32_t count;
+	uint32_t nodes[OSP_NODE_AXES_MAX + 1];
+};
+
+static struct units units_of(const struct osp_order_grid *grid)
+{
+	struct units units = {.count = 0};
+	uint64_t nodes = grid->nodes;
+
+	for (uint32_t axis = grid->count;; nodes /= grid->size[--axis]) {
+		units.nodes[units.count++] = (uint32_t)nodes;
+		if (!axis)
+			return units;
+	}
+}
+
 /*
  * Returns the rank in segments of segments that need not divide the gang. From the largest segments
  * on: rotates the whole segments until the one with the first name leads, and keeps the smaller
  * last one last. If the smaller one has the first name, it comes first, and *small_first is set.
  */
-static uint32_t rank_in_segments(const struct grid *grid, uint32_t count, uint32_t at,
+static uint32_t rank_in_segments(const struct units *units, uint32_t count, uint32_t at,
 				 uint32_t first, bool *small_first)
 {
-	uint32_t rank = 0, length = count, axis = grid->count;
-	uint64_t unit = grid->nodes;
+	uint32_t rank = 0, length = count;
 	bool with_first = true;
 
-	for (;;) {
-		uint32_t size = (uint32_t)unit, whole = length / size, rest = length % size;
+	for (uint32_t i = 0; i < units->count; i++) {
+		uint32_t size = units->nodes[i], whole = length / size, rest = length % size;
 		uint32_t mine = at / size, lead = first / size;
 
 		if (!with_first)
@@ -196,29 +195,49 @@ static uint32_t rank_in_segments(const struct grid *grid, uint32_t count, uint32
 		*small_first = *small_first || (with_first && lead == whole && whole);
 		with_first = with_first && mine == lead;
 		length = mine < whole ? size : rest;
-		at %= size;
-		first %= size;
-		if (!axis)
-			return rank;
-		unit /= grid->size[--axis];
+		at -= mine * size;
+		first -= lead * size;
 	}
+	return rank;
 }
 
 /*
  * Returns the rank in the order of the leaves, rotated until the first name's leaf leads, and its
  * nodes until that name does.
  */
-static uint32_t rank_in_leaves(const struct making *making, const struct member *member,
-			       const struct member *first, uint32_t leaf_nodes)
+static uint32_t rank_in_leaves(uint32_t count, const struct osp_order_member *member,
+			       const struct osp_order_member *first, uint32_t leaf_nodes)
 {
-	uint32_t count = making->count;
-
 	if (member->leaf == first->leaf)
 		return (member->place + leaf_nodes - first->place) % leaf_nodes;
 	return (member->place + count - first->leaf) % count;
 }
 
-static const struct member *first_listed(const struct making *making)
+void osp_order_rank(struct osp_order_member *members, uint32_t count,
+		    const struct osp_order_grid *grid, const struct osp_order_member *first,
+		    bool *small_first)
+{
+	struct units units = {.count = 0};
+	uint32_t leaf_nodes = 0;
+
+	if (grid)
+		units = units_of(grid);
+	for (uint32_t i = 0; i < count; i++)
+		leaf_nodes += members[i].leaf == first->leaf;
+	for (uint32_t i = 0; i < count; i++) {
+		struct osp_order_member *member = &members[i];
+
+		if (!grid)
+			member->rank = rank_in_leaves(count, member, first, leaf_nodes);
+		else if (grid->nodes == count)
+			member->rank = rank_in_grid(grid, member->place, first->place);
+		else
+			member->rank = rank_in_segments(&units, count, member->place, first->place,
+							small_first);
+	}
+}
+
+static const struct osp_order_member *first_listed(const struct making *making)
 {
 	for (uint32_t i = 0; i < making->count; i++) {
 		if (making->members[i].listed == 0)
@@ -227,36 +246,14 @@ static const struct member *first_listed(const struct making *making)
 	return NULL;
 }
 
-/* Gives every member its rank; a NULL `grid` means the order of the leaves. */
-static void rank_all(struct making *making, const struct grid *grid, bool *small_first)
+void osp_order_make_runs(uint32_t *runs, uint32_t count)
 {
-	const struct member *first = first_listed(making);
-	uint32_t leaf_nodes = 0;
+	uint32_t run = 0, before = count ? runs[0] : 0;
 
-	for (uint32_t i = 0; i < making->count; i++)
-		leaf_nodes += making->members[i].leaf == first->leaf;
-	for (uint32_t i = 0; i < making->count; i++) {
-		struct member *member = &making->members[i];
-
-		if (!grid)
-			member->rank = rank_in_leaves(making, member, first, leaf_nodes);
-		else if (grid->nodes == making->count)
-			member->rank = rank_in_grid(grid, member->place, first->place);
-		else
-			member->rank = rank_in_segments(grid, making->count, member->place,
-							first->place, small_first);
-	}
-}
-
-/* Makes runs of the leaves that `made` has by node rank. */
-static void make_runs(struct osp_gang_ranks *made)
-{
-	uint32_t run = 0, before = made->runs[0];
-
-	for (uint32_t rank = 0; rank < made->count; rank++) {
-		run += made->runs[rank] != before;
-		before = made->runs[rank];
-		made->runs[rank] = run;
+	for (uint32_t rank = 0; rank < count; rank++) {
+		run += runs[rank] != before;
+		before = runs[rank];
+		runs[rank] = run;
 	}
 }
 
@@ -273,7 +270,7 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 	made->count = making->count;
 	made->listed = true;
 	for (uint32_t i = 0; i < making->count; i++) {
-		struct member *member = &making->members[i];
+		struct osp_order_member *member = &making->members[i];
 
 		if (member->rank >= making->count || made->names[member->rank])
 			return false;
@@ -282,7 +279,7 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 		made->runs[member->rank] = member->leaf;
 		member->name = NULL;
 	}
-	make_runs(made);
+	osp_order_make_runs(made->runs, made->count);
 	return true;
 }
 
@@ -290,9 +287,9 @@ static bool make_of(struct making *making, const char *leaves, const char *order
 		    struct osp_gang_ranks *made)
 {
 	const char *nodes = NULL;
-	struct grid grid;
+	struct osp_order_grid grid;
 
-	if (order && !read_grid(order, &grid, &nodes))
+	if (order && !osp_order_read_grid(order, &grid, &nodes))
 		return false;
 	if (order && grid.nodes != making->count && !grid.natural) {
 		order = NULL;
@@ -304,7 +301,8 @@ static bool make_of(struct making *making, const char *leaves, const char *order
 	if (making->placed != making->count ||
 	    (nodes && osp_leaf_list_each(leaves, number_leaf, making)))
 		return false;
-	rank_all(making, order ? &grid : NULL, &made->small_first);
+	osp_order_rank(making->members, making->count, order ? &grid : NULL, first_listed(making),
+		       &made->small_first);
 	return hand_over(making, made);
 }
 
@@ -396,19 +394,24 @@ long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node)
 
 void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks)
 {
-	bool fits = order->count <= UINT16_MAX;
+	osp_order_slurm_ranks(order->runs, order->count, ranks);
+}
 
-	for (uint32_t rank = 0, first = 0; rank < order->count; rank++) {
-		if (order->runs[rank] != order->runs[first])
+void osp_order_slurm_ranks(const uint32_t *runs, uint32_t count, uint32_t *ranks)
+{
+	bool fits = count <= UINT16_MAX;
+
+	for (uint32_t rank = 0, first = 0; rank < count; rank++) {
+		if (runs[rank] != runs[first])
 			first = rank;
-		ranks[rank] = fits ? order->runs[rank] << 16 | (rank - first) : rank;
+		ranks[rank] = fits ? runs[rank] << 16 | (rank - first) : rank;
 	}
 }
 
 uint32_t osp_gang_order_unit(const char *order)
 {
 	const char *nodes;
-	struct grid grid;
+	struct osp_order_grid grid;
 
-	return order && read_grid(order, &grid, &nodes) ? grid.size[0] : 0;
+	return order && osp_order_read_grid(order, &grid, &nodes) ? grid.size[0] : 0;
 }

@@ -67,7 +67,7 @@ uint32_t osp_gang_order_unit(const char *order);
 /* Returns the node rank of `node`, or -1. */
 long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node);
 
-/* --- in slurmctld ----------------------------------------------------------------------------- */
+/* --- in slurmctld, after nodes have left the gang; lib/layout/gang_start.h has its start ------ */
 
 /*
  * Writes the number by which Slurm 26.05 sorts the node of each node rank, `order->count` of them:
@@ -77,27 +77,5 @@ long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node);
  * nodes has the node ranks alone.
  */
 void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks);
-
-/*
- * Returns the text for the nodes `nodes` of the topology, `count` of them, cut into `segments`
- * (there may be none). `spares` nodes of each of the lowest segments will be released
- * (lib/policy/spares.h): the grid is that of the nodes that stay. `arrangement` is that of the
- * layout, of the nodes that stay; NULL: there is none, and ranks follow the segments. `level` is
- * that of the several domains in which the gang may be; 0: it is in one. Without a layout the
- * domain with the first name then leads, and ranks go through one after the other, unless segments
- * do not divide the gang. The text is malloc'd; NULL if memory ran out, or if there are no segments
- * and no layout, `level` is not 0, and the order is that of the leaves.
- */
-char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,
-			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
-			  const struct osp_arrangement *arrangement, uint32_t level);
-
-/*
- * Returns the first name if it is in a segment smaller than the others, in which ranks then begin;
- * NULL if not, or if memory ran out. Without texts: slurmctld asks at the start of a gang of any
- * size.
- */
-const char *osp_gang_order_small_first(const struct osp_topology *topology, const uint32_t *nodes,
-				       uint32_t count, const struct osp_segments *segments);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hostlist.h"
-
 #define BLOCK_GROUPS                                                                               \
 	(1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP | 1u << OSP_GROUP_EP | 1u << OSP_GROUP_ETP)
 #define PIPELINE (1u << OSP_GROUP_PP)
@@ -230,14 +228,17 @@ void osp_arrangement_segments(const struct osp_arrangement *arrangement, const u
 
 uint32_t osp_first_name(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count)
 {
-	uint32_t first = UINT32_MAX;
+	uint32_t first = UINT32_MAX, least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (nodes[i] != OSP_NO_NODE &&
-		    (first == UINT32_MAX ||
-		     osp_name_compare(osp_topology_node_name(topology, nodes[i]),
-				      osp_topology_node_name(topology, nodes[first])) < 0))
+		uint32_t place = nodes[i] == OSP_NO_NODE
+					 ? UINT32_MAX
+					 : osp_topology_name_place(topology, nodes[i]);
+
+		if (place < least) {
 			first = i;
+			least = place;
+		}
 	}
 	return first;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/place/place_sort.h"
+
 /*
  * Units are runs of nodes that stay together: first single nodes, then whole segments of the lowest
  * level, and so on. Units of one domain are joined to units of the next size; what one domain has
@@ -20,38 +22,25 @@ struct cutting {
 	uint32_t count; /* length of the whole part at the front of order */
 };
 
-struct by_rank {
-	uint32_t rank;
-	uint32_t index;
-};
-
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct by_rank *first = a, *second = b;
-
-	if (first->rank != second->rank)
-		return first->rank < second->rank ? -1 : 1;
-	return first->index < second->index ? -1 : first->index > second->index;
-}
-
 /* Sorts all nodes in the fabric's order; unknown ones come last. */
 static int sort_nodes(struct cutting *cutting)
 {
-	struct by_rank *ranks = calloc((size_t)cutting->count + 1, sizeof(*ranks));
+	uint32_t unknown = osp_topology_node_count(cutting->topology);
+	uint32_t *ranks = calloc((size_t)cutting->count + 1, sizeof(*ranks));
+	bool sorted = true;
 
 	if (!ranks)
 		return -1;
 	for (uint32_t i = 0; i < cutting->count; i++) {
 		uint32_t node = cutting->nodes[i];
 
-		ranks[i].index = i;
-		ranks[i].rank = node == OSP_NO_NODE
-					? UINT32_MAX
-					: osp_topology_rank_of_node(cutting->topology, node);
+		cutting->order[i] = i;
+		ranks[i] = node == OSP_NO_NODE ? unknown
+					       : osp_topology_rank_of_node(cutting->topology, node);
+		sorted = sorted && (!i || ranks[i - 1] <= ranks[i]);
 	}
-	qsort(ranks, cutting->count, sizeof(*ranks), compare_ranks);
-	for (uint32_t i = 0; i < cutting->count; i++)
-		cutting->order[i] = ranks[i].index;
+	if (!sorted)
+		osp_place_sort(ranks, 1, cutting->count, cutting->order, cutting->spare);
 	free(ranks);
 	return 0;
 }

@@ -107,6 +107,21 @@ struct packed {
 	bool failed; /* memory ran out */
 };
 
+/* Packs leaves and order into `packed`, within `room`. */
+static void pack(const struct osp_note *note, size_t room, struct packed *packed)
+{
+	if (note->pack) {
+		packed->failed =
+			!note->pack(note->pack_context, room, &packed->leaves, &packed->order);
+		return;
+	}
+	packed->leaves = osp_leaf_pack(note->leaves, room);
+	packed->order = packed->leaves && note->order
+				? osp_gang_order_pack(note->leaves, note->order)
+				: NULL;
+	packed->failed = !packed->leaves || (note->order && !packed->order);
+}
+
 /*
  * Packs what does not fit beside `others_bytes` of the rest, or says in `note` that it is left out.
  * Returns how long the part may be.
@@ -117,16 +132,12 @@ static size_t fit_leaves(struct osp_note *note, size_t others_bytes, struct pack
 			      ? OSP_NOTE_PACKED_BYTES_MAX - others_bytes
 			      : 0;
 
-	if (!note->leaves || others_bytes + leaves_bytes(note) <= OSP_NOTE_BYTES_MAX)
+	if (note->leaves ? others_bytes + leaves_bytes(note) <= OSP_NOTE_BYTES_MAX : !note->pack)
 		return OSP_NOTE_BYTES_MAX;
-	if (!osp_leaf_is_packed(note->leaves)) {
-		packed->leaves = osp_leaf_pack(note->leaves, room);
-		packed->order = packed->leaves && note->order
-					? osp_gang_order_pack(note->leaves, note->order)
-					: NULL;
-		packed->failed = !packed->leaves || (note->order && !packed->order);
+	if (!note->leaves || !osp_leaf_is_packed(note->leaves)) {
+		pack(note, room, packed);
 		note->leaves = packed->failed || !*packed->leaves ? NULL : packed->leaves;
-		note->order = packed->order;
+		note->order = packed->failed ? NULL : packed->order;
 	}
 	if (note->leaves && leaves_bytes(note) <= room)
 		return OSP_NOTE_PACKED_BYTES_MAX;

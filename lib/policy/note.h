@@ -32,6 +32,12 @@
 #define OSP_NOTE_SLURM_RANKS "slurm"
 
 /*
+ * Writes the packed leaves and, if there is one, their order (else NULL), malloc'd; *leaves is ""
+ * if they have no form of at most `most_bytes`. Returns false if memory ran out.
+ */
+typedef bool osp_note_pack_f(const void *context, size_t most_bytes, char **leaves, char **order);
+
+/*
  * The pieces of the part. `gang` is "spine" or "spine@30:00", after OSP_NOTE_ADVISE in advise mode.
  * A piece whose string is NULL is not written.
  */
@@ -42,8 +48,11 @@ struct osp_note {
 			       long */
 	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); with `leaves`,
 			       and packed with them */
-	const char *ranks;  /* "ranks=": OSP_NOTE_SLURM_RANKS or NULL */
-	const char *says;   /* the words at the end: "waits: ...", "placed: ..." */
+	osp_note_pack_f *pack; /* NULL: packs the two texts. Else they may be NULL if they are
+				  longer than OSP_NOTE_BYTES_MAX, both or none */
+	const void *pack_context;
+	const char *ranks; /* "ranks=": OSP_NOTE_SLURM_RANKS or NULL */
+	const char *says;  /* the words at the end: "waits: ...", "placed: ..." */
 	/* These precede the words; a NULL one keeps the old part's value. */
 	const char *gate;     /* "gate=" what the gate found, even if the job changed since */
 	const char *suspects; /* "suspects=" nodes kept away by the gate, oldest first: "n[7,1-3]"

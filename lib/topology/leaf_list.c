@@ -208,3 +208,49 @@ char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void
 		osp_text_free(&text);
 	return good ? osp_text_take(&text) : NULL;
 }
+
+/* --- nodes of a fabric ------------------------------------------------------------------------ */
+
+/* Adds the piece of a leaf. `names` has room for its nodes. */
+static void add_leaf(struct osp_text *text, const struct osp_topology *topology, uint32_t leaf,
+		     const uint32_t *nodes, uint32_t count, const char **names)
+{
+	char *list;
+
+	for (uint32_t i = 0; i < count; i++)
+		names[i] = osp_topology_node_name(topology, nodes[i]);
+	list = osp_hostlist_compact(names, count);
+	osp_text_add(text, text->length_bytes ? "|" : "");
+	osp_text_add(text, osp_topology_domain(topology, leaf)->name);
+	osp_text_add(text, ":");
+	if (list)
+		osp_text_add(text, list);
+	else
+		text->failed = true;
+	free(list);
+}
+
+char *osp_leaf_list_of(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+		       size_t most_bytes)
+{
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct osp_text text = OSP_TEXT_INIT;
+
+	text.failed = !names;
+	for (uint32_t from = 0, next; !text.failed && from < count; from = next) {
+		uint32_t leaf = osp_topology_domain_of(topology, nodes[from], 1);
+
+		for (next = from + 1;
+		     next < count && osp_topology_domain_of(topology, nodes[next], 1) == leaf;
+		     next++)
+			;
+		if (leaf != OSP_NO_DOMAIN)
+			add_leaf(&text, topology, leaf, &nodes[from], next - from, names);
+		if (text.length_bytes > most_bytes) {
+			osp_text_free(&text);
+			break;
+		}
+	}
+	free(names);
+	return osp_text_take(&text);
+}

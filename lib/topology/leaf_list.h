@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/topology/topology.h"
+
 /* Is called for each node in order; a value other than 0 ends the calls and is returned. */
 typedef int osp_leaf_list_f(const char *leaf, const char *node, void *context);
 
@@ -38,5 +40,13 @@ long osp_leaf_list_place(const char *leaves, const char *first, const char *node
  */
 char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
 			 void *context, unsigned int *leaf_count);
+
+/*
+ * Returns the leaf list of `count` nodes of a fabric, sorted by fabric rank, malloc'd; a node
+ * without a leaf is omitted. Returns "" if the list is longer than `most_bytes`, soon; NULL if
+ * memory ran out.
+ */
+char *osp_leaf_list_of(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+		       size_t most_bytes);
 
 #endif

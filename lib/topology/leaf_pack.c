@@ -19,7 +19,7 @@
 
 /* One node: its name is `prefix_bytes` of `name` and the number, of at least `width` digits. */
 struct packed_node {
-	char *name;
+	const char *name;
 	size_t prefix_bytes;
 	uint32_t number;
 	unsigned int digits; /* 0: no number */
@@ -31,6 +31,7 @@ struct packing {
 	struct packed_node *nodes;
 	uint32_t count, room;
 	uint32_t leaf_count;
+	bool borrowed;		    /* the names are the topology's */
 	bool suits;		    /* no name has what parts the packed form */
 	struct osp_text leaf_names; /* "nn-1|nn-2" */
 	char *last_leaf;
@@ -125,8 +126,8 @@ static bool see_list(struct packing *packing, const char *leaves)
 
 static void clear(struct packing *packing)
 {
-	for (uint32_t i = 0; i < packing->count; i++)
-		free(packing->nodes[i].name);
+	for (uint32_t i = 0; i < packing->count && !packing->borrowed; i++)
+		free((char *)packing->nodes[i].name);
 	free(packing->nodes);
 	free(packing->last_leaf);
 	osp_text_free(&packing->leaf_names);
@@ -163,14 +164,15 @@ static uint32_t group_end(const struct packing *packing, uint32_t from)
 	return next;
 }
 
-/* Writes the numbers of a group: the first one, then runs of consecutive ones and gaps. */
-static void write_group(struct osp_bits_writer *bits, const struct packed_node *nodes,
-			uint32_t count)
+/* Writes the numbers of a group: the first one, then runs of consecutive ones and gaps. Gives up
+ * when the text exceeds `most_bytes`. */
+static bool write_group(struct osp_bits_writer *bits, const struct packed_node *nodes,
+			uint32_t count, size_t most_bytes)
 {
 	osp_bits_write_gamma(bits, count);
 	osp_bits_write(bits, nodes->digits > 0, 1);
 	if (!nodes->digits)
-		return;
+		return bits->text->length_bytes <= most_bytes;
 	osp_bits_write_gamma(bits, width_of(nodes));
 	osp_bits_write_gamma(bits, (uint64_t)nodes->number + 1);
 	for (uint32_t from = 0, next; from < count; from = next) {
@@ -180,7 +182,10 @@ static void write_group(struct osp_bits_writer *bits, const struct packed_node *
 		osp_bits_write_gamma(bits, next - from);
 		if (next < count)
 			osp_bits_write_gamma(bits, nodes[next].number - nodes[next - 1].number - 1);
+		if (bits->text->length_bytes > most_bytes)
+			return false;
 	}
+	return true;
 }
 
 /* Returns how many bits a leaf's number takes. */
@@ -218,6 +223,8 @@ static bool write_all(struct packing *packing, struct osp_text *text, size_t mos
 	struct osp_bits_writer bits = {.text = text};
 	uint32_t groups = 0, next;
 
+	if (packing->leaf_names.length_bytes > most_bytes)
+		return false;
 	osp_text_printf(text, "%c", MARK);
 	for (uint32_t from = 0; from < packing->count; from = next, groups++) {
 		next = group_end(packing, from);
@@ -229,8 +236,7 @@ static bool write_all(struct packing *packing, struct osp_text *text, size_t mos
 	osp_text_printf(text, "%c%s%c", MARK, packing->leaf_names.data, MARK);
 	for (uint32_t from = 0; from < packing->count; from = next) {
 		next = group_end(packing, from);
-		write_group(&bits, &packing->nodes[from], next - from);
-		if (text->length_bytes > most_bytes)
+		if (!write_group(&bits, &packing->nodes[from], next - from, most_bytes))
 			return false;
 	}
 	if (!write_leaves(&bits, packing, most_bytes))
@@ -271,6 +277,96 @@ char *osp_leaf_pack(const char *leaves, size_t most_bytes)
 		if (suits)
 			qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_name);
 		if (suits && !has_twice(&packing) && write_all(&packing, &text, most_bytes))
+			packed = osp_text_take(&text);
+		else if (!text.failed)
+			packed = strdup("");
+	}
+	osp_text_free(&text);
+	clear(&packing);
+	return packed;
+}
+
+/* --- packing nodes of a fabric ---------------------------------------------------------------- */
+
+/* Numbers the leaves in the order of `nodes`. `leaf_of` has a place for each leaf of the fabric. */
+static void number_leaves(struct packing *packing, const struct osp_topology *topology,
+			  const uint32_t *nodes, uint32_t count, uint32_t *leaf_of)
+{
+	uint32_t first, leaves, last = OSP_NO_DOMAIN;
+
+	osp_topology_level_domains(topology, 1, &first, &leaves);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t leaf = osp_topology_domain_of(topology, nodes[i], 1);
+
+		if (leaf == last || leaf == OSP_NO_DOMAIN)
+			continue;
+		last = leaf;
+		leaf_of[leaf - first] = packing->leaf_count;
+		packing->suits =
+			packing->suits && !strpbrk(osp_topology_domain(topology, leaf)->name, ":~");
+		osp_text_add(&packing->leaf_names, packing->leaf_count++ ? "|" : "");
+		osp_text_add(&packing->leaf_names, osp_topology_domain(topology, leaf)->name);
+	}
+}
+
+/* Takes the nodes, which are sorted by name. */
+static void take_nodes(struct packing *packing, const struct osp_topology *topology,
+		       const uint32_t *nodes, uint32_t count, const uint32_t *leaf_of)
+{
+	uint32_t first, leaves;
+
+	osp_topology_level_domains(topology, 1, &first, &leaves);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t leaf = osp_topology_domain_of(topology, nodes[i], 1);
+		struct packed_node *node = &packing->nodes[packing->count];
+
+		if (leaf == OSP_NO_DOMAIN)
+			continue;
+		*node = (struct packed_node){.name = osp_topology_node_name(topology, nodes[i]),
+					     .leaf = leaf_of[leaf - first]};
+		split_name(node);
+		packing->suits = packing->suits && !strpbrk(node->name, ",:~");
+		packing->count++;
+	}
+}
+
+/* Returns false if memory ran out. Takes no nodes if the names of their leaves are too long. */
+static bool see_nodes(struct packing *packing, const struct osp_topology *topology,
+		      const uint32_t *nodes, uint32_t count, size_t most_bytes)
+{
+	struct osp_nodeset *places = osp_nodeset_new(osp_topology_node_count(topology));
+	uint32_t *sorted = calloc((size_t)count + 1, sizeof(*sorted));
+	uint32_t *leaf_of =
+		calloc((size_t)osp_topology_domain_count(topology) + 1, sizeof(*leaf_of));
+	bool good;
+
+	*packing = (struct packing){.leaf_names = OSP_TEXT_INIT, .suits = true, .borrowed = true};
+	packing->nodes = calloc((size_t)count + 1, sizeof(*packing->nodes));
+	good = places && sorted && leaf_of && packing->nodes;
+	if (good) {
+		number_leaves(packing, topology, nodes, count, leaf_of);
+		packing->suits = packing->suits && packing->leaf_names.length_bytes <= most_bytes;
+	}
+	if (good && packing->suits) {
+		memcpy(sorted, nodes, count * sizeof(*sorted));
+		osp_topology_sort_nodes(topology, OSP_BY_NAME, sorted, count, places);
+		take_nodes(packing, topology, sorted, count, leaf_of);
+	}
+	free(places);
+	free(sorted);
+	free(leaf_of);
+	return good && !packing->leaf_names.failed;
+}
+
+char *osp_leaf_pack_nodes(const struct osp_topology *topology, const uint32_t *nodes,
+			  uint32_t count, size_t most_bytes)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct packing packing;
+	char *packed = NULL;
+
+	if (see_nodes(&packing, topology, nodes, count, most_bytes)) {
+		if (packing.count && packing.suits && write_all(&packing, &text, most_bytes))
 			packed = osp_text_take(&text);
 		else if (!text.failed)
 			packed = strdup("");
@@ -432,21 +528,42 @@ static void end_run(struct places *places)
 	places->expected = places->next;
 }
 
-static int add_place(const char *name, void *context)
+static void add_place(struct places *places, uint32_t place)
+{
+	if (places->from == places->next || place != places->next) {
+		end_run(places);
+		places->from = place;
+	}
+	places->next = place + 1;
+}
+
+static int add_place_of(const char *name, void *context)
 {
 	struct places *places = context;
-	struct packed_node key = {.name = (char *)name};
+	struct packed_node key = {.name = name};
 	const struct packed_node *node = bsearch(&key, places->packing->nodes,
 						 places->packing->count, sizeof(key), by_string);
 
-	if (!node)
-		return 0;
-	if (places->from == places->next || node->place != places->next) {
-		end_run(places);
-		places->from = node->place;
-	}
-	places->next = node->place + 1;
+	if (node)
+		add_place(places, node->place);
 	return 0;
+}
+
+char *osp_leaf_pack_places(const uint32_t *places, uint32_t count, size_t most_bytes)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct places all = {.bits = {.text = &text}};
+
+	osp_text_printf(&text, "%c", MARK);
+	for (uint32_t i = 0; i < count && text.length_bytes <= most_bytes; i++)
+		add_place(&all, places[i]);
+	end_run(&all);
+	osp_bits_end(&all.bits);
+	if (text.length_bytes > most_bytes) {
+		osp_text_free(&text);
+		osp_text_add(&text, "");
+	}
+	return osp_text_take(&text);
 }
 
 char *osp_leaf_pack_names(const char *leaves, const char *names)
@@ -459,7 +576,7 @@ char *osp_leaf_pack_names(const char *leaves, const char *names)
 	if (good) {
 		qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_string);
 		osp_text_printf(&text, "%c", MARK);
-		if (osp_hostlist_expand(names, add_place, &places, NULL)) {
+		if (osp_hostlist_expand(names, add_place_of, &places, NULL)) {
 			osp_text_free(&text);
 			osp_text_add(&text, names);
 		} else {

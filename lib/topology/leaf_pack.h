@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/topology/topology.h"
+
 bool osp_leaf_is_packed(const char *leaves);
 
 /*
@@ -30,6 +32,14 @@ bool osp_leaf_is_packed(const char *leaves);
  * leaves, each with the same nodes in the same order.
  */
 char *osp_leaf_pack(const char *leaves, size_t most_bytes);
+
+/*
+ * Does the same to the list of `count` nodes of a fabric, sorted by fabric rank, without writing it
+ * (osp_leaf_list_of()). In time linear to the nodes, also where the form becomes too long:
+ * slurmctld does this when a gang starts.
+ */
+char *osp_leaf_pack_nodes(const struct osp_topology *topology, const uint32_t *nodes,
+			  uint32_t count, size_t most_bytes);
 
 /* Returns the leaf list of a packed form, malloc'd; NULL if it is malformed or memory ran out. */
 char *osp_leaf_unpack(const char *packed);
@@ -41,5 +51,8 @@ char *osp_leaf_unpack(const char *packed);
  */
 char *osp_leaf_pack_names(const char *leaves, const char *names);
 char *osp_leaf_unpack_names(const char *leaves, const char *packed);
+
+/* Does the same to places in a leaf list. Returns "" if the form is longer than `most_bytes`. */
+char *osp_leaf_pack_places(const uint32_t *places, uint32_t count, size_t most_bytes);
 
 #endif

@@ -179,6 +179,28 @@ uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t
 	return topology->rank_of_node[node];
 }
 
+uint32_t osp_topology_name_place(const struct osp_topology *topology, uint32_t node)
+{
+	return topology->name_place[node];
+}
+
+void osp_topology_sort_nodes(const struct osp_topology *topology, enum osp_sort_by by,
+			     uint32_t *nodes, uint32_t count, struct osp_nodeset *places)
+{
+	const uint32_t *place_of =
+		by == OSP_BY_RANK ? topology->rank_of_node : topology->name_place;
+	const uint32_t *node_at =
+		by == OSP_BY_RANK ? topology->node_at_rank : topology->node_by_name;
+	uint32_t kept = 0;
+
+	osp_nodeset_clear(places);
+	for (uint32_t i = 0; i < count; i++)
+		osp_nodeset_add(places, place_of[nodes[i]]);
+	for (uint32_t place = osp_nodeset_next(places, 0); place < places->place_count;
+	     place = osp_nodeset_next(places, place + 1))
+		nodes[kept++] = node_at[place];
+}
+
 void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t domain,
 				   struct osp_nodeset *set)
 {

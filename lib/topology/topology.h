@@ -107,6 +107,18 @@ uint32_t osp_topology_find_node(const struct osp_topology *topology, const char 
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);
 uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t node);
 
+/* Returns the place of a node's name in the natural order of all names. Constant time. */
+uint32_t osp_topology_name_place(const struct osp_topology *topology, uint32_t node);
+
+enum osp_sort_by { OSP_BY_RANK, OSP_BY_NAME };
+
+/*
+ * Sorts distinct nodes by fabric rank or by name. `places` is a scratch set of as many places as
+ * the topology has nodes. Linear, and takes no memory.
+ */
+void osp_topology_sort_nodes(const struct osp_topology *topology, enum osp_sort_by by,
+			     uint32_t *nodes, uint32_t count, struct osp_nodeset *places);
+
 /* Adds the nodes of `domain` to `set`. */
 void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t domain,
 				   struct osp_nodeset *set);

@@ -55,7 +55,10 @@ static int take_memory(struct assembly *assembly)
 	t->node_names = take_array(t, t->node_count, sizeof(t->node_names[0]));
 	t->node_at_rank = take_array(t, t->node_count, sizeof(uint32_t));
 	t->rank_of_node = take_array(t, t->node_count, sizeof(uint32_t));
-	if (!t->node_names || !t->node_at_rank || !t->rank_of_node)
+	t->node_by_name = take_array(t, t->node_count, sizeof(uint32_t));
+	t->name_place = take_array(t, t->node_count, sizeof(uint32_t));
+	if (!t->node_names || !t->node_at_rank || !t->rank_of_node || !t->node_by_name ||
+	    !t->name_place)
 		return -1;
 	t->level_names[0] = "node";
 	for (uint32_t level = 1; level <= t->level_count; level++) {
@@ -254,6 +257,29 @@ static int rank_nodes(struct assembly *assembly)
 	return 0;
 }
 
+/* Sorts all nodes by name. slurmctld's node table mostly comes sorted. */
+static int sort_names(struct assembly *assembly)
+{
+	struct osp_topology *t = assembly->topology;
+	struct entry *entries = calloc((size_t)t->node_count + 1, sizeof(*entries));
+	bool sorted = true;
+
+	if (!entries)
+		return -1;
+	for (uint32_t n = 0; n < t->node_count; n++) {
+		entries[n] = (struct entry){t->node_names[n], 0, n};
+		sorted = sorted && (!n || by_name(&entries[n - 1], &entries[n]) < 0);
+	}
+	if (!sorted)
+		qsort(entries, t->node_count, sizeof(*entries), by_name);
+	for (uint32_t place = 0; place < t->node_count; place++) {
+		t->node_by_name[place] = entries[place].index;
+		t->name_place[entries[place].index] = place;
+	}
+	free(entries);
+	return 0;
+}
+
 static int name_nodes(struct assembly *assembly, struct osp_error *error)
 {
 	struct osp_topology *t = assembly->topology;
@@ -310,7 +336,7 @@ struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *part
 	if (assembly.topology && !take_memory(&assembly) && !name_nodes(&assembly, error) &&
 	    !copy_notes(&assembly) && !number_domains(&assembly)) {
 		climb(&assembly);
-		rc = rank_nodes(&assembly);
+		rc = rank_nodes(&assembly) || sort_names(&assembly) ? -1 : 0;
 	}
 	free(assembly.number);
 	free(assembly.cursor);

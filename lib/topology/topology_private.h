@@ -27,6 +27,8 @@ struct osp_topology {
 	uint32_t *domains_of_nodes[OSP_LEVELS_MAX + 1]; /* [level][node]; [0] is NULL */
 	uint32_t *node_at_rank;
 	uint32_t *rank_of_node;
+	uint32_t *node_by_name; /* by place in the natural order of names */
+	uint32_t *name_place;	/* by node */
 	struct osp_name_table nodes_by_name;
 };
 

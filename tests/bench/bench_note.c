@@ -2,8 +2,10 @@
 /*
  * bench_note.c - what slurmctld computes once for the note of a gang that starts
  *
- * Prints a table of processor time; asserts nothing. Names are EC2's and ParallelCluster's: those
- * of nodes lie at random over leaves of 16. Run by hand: tests/bench/bench_note
+ * Prints a table of processor time; asserts nothing. A cluster of 65,536 nodes, on leaves of 16,
+ * with names of EC2 and ParallelCluster: along the fabric, or at random over it. Segments of 12
+ * leave rests in all leaves, so that ranks follow no list of the fabric. Run by hand:
+ * tests/bench/bench_note
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,107 +14,167 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_start.h"
 #include "lib/policy/note.h"
-#include "lib/topology/leaf_pack.h"
 #include "tests/bench/rounds.h"
 #include "tests/fabric.h"
 
-#define LEAF_NODES 16
-#define ROUNDS	   11
+#define NODES	    65536
+#define LEAF_NODES  16
+#define SPINE_NODES 1024
+#define ROUNDS	    11
 
-static int by_name(const void *a, const void *b)
+struct names {
+	char node[32], leaf[32], spine[16];
+};
+
+static struct osp_topology *cluster(bool at_random, uint32_t leaf_nodes)
 {
-	return osp_name_compare(*(const char *const *)a, *(const char *const *)b);
-}
+	struct fabric_node *nodes = calloc(NODES, sizeof(*nodes));
+	struct names *names = calloc(NODES, sizeof(*names));
+	struct osp_topology *topology;
 
-/* As the fabric's ranks: in a leaf in natural order. */
-static const char **names_of(uint32_t count)
-{
-	const char **names = calloc(count, sizeof(*names));
-	struct osp_text text;
-
-	for (uint32_t i = 0; names && i < count; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		/* an odd factor reaches each number once */
-		uint32_t number = (uint32_t)(i * UINT32_C(2654435761)) % (2 * count) + 1;
+		uint32_t number = at_random ? (uint32_t)(i * UINT32_C(40503)) % NODES : i;
+		struct names *name = &names[number];
 
-		text = (struct osp_text)OSP_TEXT_INIT;
-		osp_text_printf(&text, "queue1-st-p5-%u", number);
-		names[i] = osp_text_take(&text);
+		snprintf(name->node, sizeof(name->node), "queue1-st-p5-%u", number + 1);
+		snprintf(name->leaf, sizeof(name->leaf), "nn-0123456789abc%04x", i / leaf_nodes);
+		snprintf(name->spine, sizeof(name->spine), "nn-%04x", i / SPINE_NODES);
+		nodes[number] = (struct fabric_node){name->node, {name->leaf, name->spine}};
 	}
-	for (uint32_t from = 0; from < count; from += LEAF_NODES)
-		qsort(names + from, LEAF_NODES, sizeof(*names), by_name);
-	return names;
-}
-
-static char *list_of(const char **names, uint32_t count)
-{
-	struct osp_text text = OSP_TEXT_INIT;
-
-	for (uint32_t from = 0; from < count; from += LEAF_NODES) {
-		char *list = osp_hostlist_compact(names + from, LEAF_NODES);
-
-		osp_text_printf(&text, "%snn-0123456789abc%04x:%s", from ? "|" : "",
-				from / LEAF_NODES, list);
-		free(list);
-	}
-	return osp_text_take(&text);
-}
-
-/* Of one node less than segments of 8 in 32 divide. */
-static double time_small_first(uint32_t count)
-{
-	struct osp_topology *topology =
-		fabric_regular(count / 256, (uint32_t[]){16, LEAF_NODES}, 2);
-	const struct osp_segments segments = {.count = 2, .segment = {{1, 8}, {2, 32}}};
-	uint32_t *nodes = calloc(count, sizeof(*nodes));
-	double us[ROUNDS];
-
-	for (uint32_t i = 0; i < count; i++)
-		nodes[i] = i;
-	for (int i = 0; i < ROUNDS; i++) {
-		double start = bench_cpu_us();
-
-		osp_gang_order_small_first(topology, nodes, count - 1, &segments);
-		us[i] = bench_cpu_us() - start;
-	}
+	topology = fabric_from(nodes, NODES, 2);
 	free(nodes);
-	osp_topology_free(topology);
-	return bench_median(us, ROUNDS);
+	free(names);
+	return topology;
 }
 
-static void measure(uint32_t count)
+static bool pack(const void *context, size_t most_bytes, char **leaves, char **order)
 {
-	const char **names = names_of(count);
-	double list_us[ROUNDS], pack_us[ROUNDS];
-	size_t list_bytes = 0, packed_bytes = 0;
+	return osp_gang_start_pack(context, most_bytes, leaves, order);
+}
 
-	for (int i = 0; i < ROUNDS; i++) {
-		double start = bench_cpu_us(), middle;
-		char *list = list_of(names, count), *packed;
+/* As sched/shadow_order.c and sched/shadow_gang.c do it. */
+static char *note_of(const struct osp_gang_start *start)
+{
+	struct osp_note note = {.gang = "core", .says = "placed: words", .pack = pack};
+	char *leaves = NULL, *order = NULL, *text;
 
-		middle = bench_cpu_us();
-		packed = osp_leaf_pack(list, OSP_NOTE_PACKED_BYTES_MAX);
-		pack_us[i] = bench_cpu_us() - middle;
-		list_us[i] = middle - start;
-		list_bytes = strlen(list);
-		packed_bytes = strlen(packed);
-		free(list);
-		free(packed);
+	if (!start->listed || start->count <= 8192)
+		leaves = osp_gang_start_leaves(start, OSP_NOTE_BYTES_MAX);
+	if (leaves && *leaves && start->grid)
+		order = osp_gang_start_order(start, OSP_NOTE_BYTES_MAX);
+	note.pack_context = start;
+	if (leaves && *leaves && (!start->grid || *order)) {
+		note.leaves = leaves;
+		note.order = order;
 	}
-	printf("| %u | %zu | %.1f | %zu | %.1f | %.1f |\n", count, list_bytes / 1024,
-	       bench_median(list_us, ROUNDS) / 1e3, packed_bytes / 1024,
-	       bench_median(pack_us, ROUNDS) / 1e3, time_small_first(count) / 1e3);
-	for (uint32_t i = 0; i < count; i++)
-		free((char *)names[i]);
-	free(names);
+	text = osp_note_merge(NULL, &note);
+	free(leaves);
+	free(order);
+	return text;
+}
+
+struct times {
+	double start_us[ROUNDS], note_us[ROUNDS], ranks_us[ROUNDS], all_us[ROUNDS],
+		again_us[ROUNDS];
+};
+
+/* What a shrink makes of the note. */
+static double time_again(const char *comment, const char *nodes)
+{
+	double begin = bench_cpu_us();
+	struct osp_gang_ranks made;
+	struct osp_note note;
+
+	if (osp_note_find(comment, &note)) {
+		if (note.leaves && !osp_gang_order_make(nodes, note.leaves, note.order, &made))
+			osp_gang_order_clear(&made);
+		osp_note_free_pieces(&note);
+	}
+	return bench_cpu_us() - begin;
+}
+
+static void round_of(const struct osp_gang_start_input *input, const struct osp_nodeset *of,
+		     uint32_t first, const char *nodes, struct times *times, int round,
+		     size_t *bytes)
+{
+	uint32_t *ranks = calloc(NODES, sizeof(*ranks));
+	double begin = bench_cpu_us(), started, noted, ranked;
+	struct osp_gang_start start;
+	char *text;
+
+	osp_gang_start_make(input, &start);
+	started = bench_cpu_us();
+	text = note_of(&start);
+	noted = bench_cpu_us();
+	osp_gang_start_ranks(&start, of, first, ranks);
+	ranked = bench_cpu_us();
+	times->start_us[round] = started - begin;
+	times->note_us[round] = noted - started;
+	times->ranks_us[round] = ranked - noted;
+	times->all_us[round] = ranked - begin;
+	times->again_us[round] = time_again(text, nodes);
+	*bytes = strlen(text);
+	osp_gang_start_clear(&start);
+	free(text);
+	free(ranks);
+}
+
+static void measure(const struct osp_topology *topology, const char *names, uint32_t count,
+		    const struct osp_segments *segments)
+{
+	struct osp_nodeset *of = osp_nodeset_new(NODES);
+	const char **all = calloc(count, sizeof(*all));
+	uint32_t *nodes = calloc(count, sizeof(*nodes)), first;
+	const struct osp_gang_start_input input = {
+		.topology = topology, .nodes = nodes, .count = count, .segments = segments};
+	struct times times;
+	size_t bytes = 0;
+	char *list;
+
+	for (uint32_t i = 0; i < count; i++) {
+		nodes[i] = osp_topology_node_at_rank(topology, i);
+		osp_nodeset_add(of, nodes[i]);
+		all[i] = osp_topology_node_name(topology, nodes[i]);
+	}
+	first = nodes[osp_first_name(topology, nodes, count)];
+	list = osp_hostlist_compact(all, count);
+	for (int round = 0; round < ROUNDS; round++)
+		round_of(&input, of, first, list, &times, round, &bytes);
+	printf("| %u | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", count, names,
+	       segments ? "leaf:12" : "none", (double)bytes / 1024,
+	       bench_median(times.start_us, ROUNDS) / 1e3,
+	       bench_median(times.note_us, ROUNDS) / 1e3,
+	       bench_median(times.ranks_us, ROUNDS) / 1e3, bench_median(times.all_us, ROUNDS) / 1e3,
+	       bench_median(times.again_us, ROUNDS) / 1e3);
+	free(list);
+	free(all);
+	free(nodes);
+	free(of);
+}
+
+static void measure_cluster(bool at_random, uint32_t leaf_nodes, const char *names)
+{
+	static const uint32_t counts[] = {1024, 8192, 16384, 65536};
+	const struct osp_segments twelve = {.count = 1, .segment = {{1, 12}}};
+	struct osp_topology *topology = cluster(at_random, leaf_nodes);
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		measure(topology, names, counts[i], NULL);
+		measure(topology, names, counts[i], &twelve);
+	}
+	osp_topology_free(topology);
 }
 
 int main(void)
 {
-	puts("| nodes | leaves KiB | ms | packed KiB | ms | smaller segment ms |\n"
-	     "|---|---|---|---|---|---|");
-	measure(1024);
-	measure(8192);
-	measure(65536);
+	puts("| nodes | names | segments | note KiB | order ms | note ms | ranks ms | all ms | "
+	     "again ms |\n|---|---|---|---|---|---|---|---|---|");
+	measure_cluster(false, LEAF_NODES, "along");
+	measure_cluster(true, LEAF_NODES, "at random");
+	measure_cluster(false, SPINE_NODES, "along, large leaves");
+	measure_cluster(true, SPINE_NODES, "at random, large leaves");
 	return 0;
 }

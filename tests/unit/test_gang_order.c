@@ -15,7 +15,9 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_start.h"
 #include "lib/layout/layout_traffic.h"
+#include "lib/topology/leaf_pack.h"
 #include "tests/fabric.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -215,36 +217,111 @@ static struct osp_arrangement arranged(const char *text, enum osp_inside inside)
 	return arrangement;
 }
 
+static uint32_t random_state = 1;
+
+static uint32_t below(uint32_t limit)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) % limit;
+}
+
+static char *list_of(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count)
+{
+	const char *names[NODES_MAX];
+
+	for (uint32_t i = 0; i < count; i++)
+		names[i] = osp_topology_node_name(topology, nodes[i]);
+	return osp_hostlist_compact(names, count);
+}
+
+/* The packed forms say the same as the lists, and are those that are made of the lists. */
+static void assert_packed(const struct osp_gang_start *start, const char *list, const char *leaves,
+			  const char *order, const struct osp_gang_ranks *made)
+{
+	char *packed_leaves, *packed_order, *again;
+	struct osp_gang_ranks packed;
+
+	assert_true(osp_gang_start_pack(start, 4096, &packed_leaves, &packed_order));
+	again = osp_leaf_pack(leaves, 4096);
+	assert_string_equal(again, packed_leaves);
+	free(again);
+	if (order) {
+		again = osp_gang_order_pack(leaves, order);
+		assert_string_equal(again, packed_order);
+		free(again);
+	}
+	assert_int_equal(osp_gang_order_make(list, packed_leaves, packed_order, &packed), 0);
+	for (uint32_t rank = 0; rank < made->count; rank++) {
+		assert_string_equal(packed.names[rank], made->names[rank]);
+		assert_int_equal(packed.runs[rank], made->runs[rank]);
+	}
+	osp_gang_order_clear(&packed);
+	free(packed_leaves);
+	free(packed_order);
+}
+
+/* slurmctld numbers some of the nodes as it would from the texts. */
+static void assert_ranks(const struct osp_gang_start *start, const uint32_t *nodes, uint32_t count,
+			 const char *leaves, const char *order)
+{
+	struct osp_nodeset *of = osp_nodeset_new(osp_topology_node_count(start->topology));
+	char *list = list_of(start->topology, nodes, count);
+	uint32_t numbers[NODES_MAX], ranks[NODES_MAX];
+	struct osp_gang_ranks made;
+	uint32_t first;
+
+	for (uint32_t i = 0; i < count; i++)
+		osp_nodeset_add(of, nodes[i]);
+	first = nodes[osp_first_name(start->topology, nodes, count)];
+	assert_int_equal(osp_gang_order_make(list, leaves, order, &made), 0);
+	osp_gang_order_slurm_ranks(&made, numbers);
+	assert_true(osp_gang_start_ranks(start, of, first, ranks));
+	for (uint32_t rank = 0; rank < count; rank++)
+		assert_int_equal(ranks[osp_topology_find_node(start->topology, made.names[rank])],
+				 numbers[rank]);
+	osp_gang_order_clear(&made);
+	free(list);
+	free(of);
+}
+
+/* The same after some of them have left. */
+static void assert_ranks_of_some(const struct osp_gang_start *start, const uint32_t *nodes,
+				 uint32_t count, const char *leaves, const char *order)
+{
+	uint32_t some[NODES_MAX], kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (below(5) || (!kept && i + 1 == count))
+			some[kept++] = nodes[i];
+	}
+	assert_ranks(start, nodes, count, leaves, order);
+	assert_ranks(start, some, kept, leaves, order);
+}
+
 /* Nodes 0 .. count-1 of the fabric as lists, and the order that a node makes of them. */
 static void ordered_in(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
 		       const struct osp_segments *segments,
 		       const struct osp_arrangement *arrangement, uint32_t level,
 		       struct osp_gang_ranks *made)
 {
-	const char *names[NODES_MAX];
-	struct osp_text leaves = OSP_TEXT_INIT;
-	char *order = osp_gang_order_text(topology, nodes, count, segments, 0, arrangement, level);
-	char *list, *leaf_list;
+	const struct osp_gang_start_input input = {topology, nodes,	  count, segments,
+						   0,	     arrangement, level};
+	struct osp_gang_start start;
+	char *list = list_of(topology, nodes, count), *leaves, *order;
 
-	for (uint32_t i = 0; i < count; i++)
-		names[i] = osp_topology_node_name(topology, nodes[i]);
-	list = osp_hostlist_compact(names, count);
-	for (uint32_t rank = 0; rank < osp_topology_node_count(topology); rank++) {
-		uint32_t node = osp_topology_node_at_rank(topology, rank);
-		uint32_t leaf = osp_topology_domain_of(topology, node, LEAF);
-
-		for (uint32_t i = 0; i < count; i++) {
-			if (nodes[i] == node)
-				osp_text_printf(&leaves, "%s%s:%s", leaves.length_bytes ? "|" : "",
-						osp_topology_domain(topology, leaf)->name,
-						osp_topology_node_name(topology, node));
-		}
-	}
-	leaf_list = osp_text_take(&leaves);
-	if (osp_gang_order_make(list, leaf_list, order, made))
-		fail_msg("%s, %s, %s", list, leaf_list, order);
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	leaves = osp_gang_start_leaves(&start, SIZE_MAX);
+	order = start.grid ? osp_gang_start_order(&start, SIZE_MAX) : NULL;
+	if (osp_gang_order_make(list, leaves, order, made))
+		fail_msg("%s, %s, %s", list, leaves, order);
+	assert_int_equal(start.small_first != NULL, made->small_first);
+	if (start.small_first)
+		assert_string_equal(start.small_first, made->names[0]);
+	assert_packed(&start, list, leaves, order, made);
+	assert_ranks_of_some(&start, nodes, count, leaves, order);
+	osp_gang_start_clear(&start);
 	free(list);
-	free(leaf_list);
+	free(leaves);
 	free(order);
 }
 
@@ -385,14 +462,6 @@ static void several_domains_follow_each_other(void **state)
 	osp_topology_free(topology);
 }
 
-static uint32_t random_state = 1;
-
-static uint32_t below(uint32_t limit)
-{
-	random_state = random_state * 1664525 + 1013904223;
-	return (random_state >> 8) % limit;
-}
-
 /* What a node makes of the text is what slurmctld made of the fabric. */
 static void both_sides_agree(void **state)
 {
@@ -460,7 +529,7 @@ static uint32_t most_sets(const uint32_t *in_leaf, uint32_t leaves, uint32_t siz
 	return best;
 }
 
-/* Both sides see the same of a first name in a smaller segment, nested ones too. */
+/* Both sides see the same of a first name in a smaller segment, nested ones too (ordered_in()). */
 static void both_sides_see_a_smaller_first(void **state)
 {
 	uint32_t seen = 0;
@@ -473,7 +542,6 @@ static void both_sides_see_a_smaller_first(void **state)
 			.count = 2, .segment = {{LEAF, inner}, {2, inner * (2 + below(2))}}};
 		struct osp_topology *topology;
 		struct osp_gang_ranks made;
-		const char *lead;
 
 		do {
 			all = 0;
@@ -484,11 +552,7 @@ static void both_sides_see_a_smaller_first(void **state)
 		for (uint32_t n = 0; n < all; n++)
 			nodes[n] = n;
 		ordered(topology, nodes, all, &segments, NULL, &made);
-		lead = osp_gang_order_small_first(topology, nodes, all, &segments);
-		assert_int_equal(lead != NULL, made.small_first);
-		if (lead)
-			assert_string_equal(lead, made.names[0]);
-		seen += lead != NULL;
+		seen += made.small_first;
 		osp_gang_order_clear(&made);
 		osp_topology_free(topology);
 	}
@@ -570,6 +634,55 @@ static void a_transpose_holds_pipelines(void **state)
 	osp_topology_free(topology);
 }
 
+/* However long the lists would be, a text is whole or not there. */
+static void texts_end_at_their_bound(void **state)
+{
+	struct osp_topology *topology = leaves_of((uint32_t[]){9, 9, 9}, 3, true);
+	const struct osp_segments two = {.count = 1, .segment = {{LEAF, 2}}};
+	uint32_t nodes[27];
+	struct osp_gang_start_input input = {
+		.topology = topology, .nodes = nodes, .count = COUNT(nodes), .segments = &two};
+	char *leaves, *order, *packed_leaves, *packed_order;
+	struct osp_gang_start start;
+	size_t leaves_bytes, order_bytes;
+	uint32_t ranks[27];
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(nodes); i++)
+		nodes[i] = COUNT(nodes) - 1 - i;
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	assert_int_equal(start.leaf_count, 3);
+	leaves = osp_gang_start_leaves(&start, SIZE_MAX);
+	order = osp_gang_start_order(&start, SIZE_MAX);
+	leaves_bytes = strlen(leaves);
+	order_bytes = strlen(order);
+	free(leaves);
+	free(order);
+	for (size_t most = 0; most <= order_bytes + leaves_bytes; most++) {
+		leaves = osp_gang_start_leaves(&start, most);
+		order = osp_gang_start_order(&start, most);
+		assert_int_equal(strlen(leaves), most < leaves_bytes ? 0 : leaves_bytes);
+		assert_int_equal(strlen(order), most < order_bytes ? 0 : order_bytes);
+		assert_true(osp_gang_start_pack(&start, most, &packed_leaves, &packed_order));
+		assert_int_equal(*packed_leaves != '\0', packed_order != NULL);
+		if (packed_order)
+			assert_true(strlen(packed_leaves) + strlen(packed_order) <= most);
+		free(packed_leaves);
+		free(packed_order);
+		free(leaves);
+		free(order);
+	}
+	/* a first node that is none of them */
+	{
+		struct osp_nodeset *of = osp_nodeset_new(27);
+
+		assert_false(osp_gang_start_ranks(&start, of, 0, ranks));
+		free(of);
+	}
+	osp_gang_start_clear(&start);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -583,6 +696,7 @@ int main(void)
 		cmocka_unit_test(both_sides_see_a_smaller_first),
 		cmocka_unit_test(segments_hold_as_much_as_can_be),
 		cmocka_unit_test(a_transpose_holds_pipelines),
+		cmocka_unit_test(texts_end_at_their_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,7 +244,7 @@ static void what_is_written_reads_back(void **state)
 	for (int round = 0; round < 500; round++) {
 		struct names names = {NULL, 0}, again = {NULL, 0};
 		size_t kept = 0;
-		char name[32], *list;
+		char name[32], *list, *sorted;
 
 		for (int i = 0; i < 40; i++) {
 			seed = seed * 1664525u + 1013904223u;
@@ -255,6 +255,9 @@ static void what_is_written_reads_back(void **state)
 		list = osp_hostlist_compact((const char *const *)names.name, names.count);
 		assert_int_equal(osp_hostlist_expand(list, keep, &again, NULL), 0);
 		qsort(names.name, names.count, sizeof(*names.name), by_name);
+		sorted = osp_hostlist_compact((const char *const *)names.name, names.count);
+		assert_string_equal(sorted, list);
+		free(sorted);
 		for (size_t i = 0; i < names.count; i++) {
 			if (i && !strcmp(names.name[i], names.name[i - 1]))
 				continue;

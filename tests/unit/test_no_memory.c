@@ -16,6 +16,7 @@
 #include "lib/base/nodeset.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_start.h"
 #include "lib/layout/gang_segments.h"
 #include "lib/policy/note.h"
 #include "lib/topology/blocks.h"
@@ -332,13 +333,38 @@ static const char woven[] = "{\"onespine-topology\": 1, \"levels\": [\"leaf\"], 
 
 static const struct osp_segments twos = {.count = 1, .segment = {{.level = 1, .nodes = 2}}};
 
+/* All that a start writes of its nodes. */
+static bool write_start(const struct osp_gang_start *start, const struct osp_nodeset *of)
+{
+	char *list = osp_gang_start_leaves(start, 4096);
+	char *order = osp_gang_start_order(start, 4096), *packed = NULL, *packed_order = NULL;
+	uint32_t ranks[4];
+	bool good = list && order && osp_gang_start_pack(start, 4096, &packed, &packed_order) &&
+		    osp_gang_start_ranks(start, of, 0, ranks);
+
+	free(list);
+	free(order);
+	free(packed);
+	free(packed_order);
+	return good;
+}
+
 static bool order_gang(void *context)
 {
 	static const uint32_t nodes[] = {0, 1, 2, 3};
-	char *order = osp_gang_order_text(context, nodes, 4, &twos, 0, NULL, 1);
+	const struct osp_gang_start_input input = {
+		.topology = context, .nodes = nodes, .count = 4, .segments = &twos, .level = 1};
+	struct osp_nodeset *of = osp_nodeset_new(4);
+	struct osp_gang_start start;
+	bool good = false;
 
-	free(order);
-	return order != NULL;
+	if (of && osp_gang_start_make(&input, &start) == 0) {
+		osp_nodeset_fill(of);
+		good = write_start(&start, of);
+		osp_gang_start_clear(&start);
+	}
+	free(of);
+	return good;
 }
 
 static bool name_segments(void *context)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/layout/gang_start.h"
 #include "lib/policy/request.h"
 #include "tests/unit/no_memory.h"
 
@@ -253,7 +254,8 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct osp_effective effective = {.level = ""};
 		struct osp_nodeset *nodes = osp_nodeset_new(NODES);
-		char says[256] = "placed", *order;
+		struct osp_gang_start start;
+		char *order;
 
 		snprintf(effective.level, sizeof(effective.level), "%s", cases[i].level);
 		snprintf(effective.segments, sizeof(effective.segments), "%s", cases[i].segments);
@@ -264,8 +266,8 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 		shadow_put_entry(job, OSP_EFFECTIVE_SPARES, cases[i].spares ? "2" : "0");
 		shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, cases[i].spares ? "1" : "0");
 		fake_slurm_log();
-		order = shadow_order_of(job, &effective, nodes, "l1:n[1-4]|l2:n[5-8]", says,
-					sizeof(says));
+		assert_int_equal(shadow_order_start(job, &effective, nodes, &start), 0);
+		order = start.grid ? osp_gang_start_order(&start, 4096) : NULL;
 		if (cases[i].order)
 			assert_string_equal(order, cases[i].order);
 		else
@@ -274,7 +276,8 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 			assert_non_null(strstr(fake_slurm_log(), cases[i].log));
 		else
 			assert_null(strstr(fake_slurm_log(), "not its layout"));
-		assert_string_equal(says, "placed");
+		assert_null(start.small_first);
+		osp_gang_start_clear(&start);
 		free(order);
 		free(nodes);
 	}
@@ -347,17 +350,18 @@ static void writes_ranks_of_a_start(void **state)
 	assert_null(strstr(other->admin_comment, "ranks="));
 }
 
-static void leaves(job_record_t *job, int node, const char *nodes, uint32_t at_once_max)
+/* The first node leaves; the others are `nodes`. */
+static void leaves(job_record_t *job, const char *nodes, uint32_t at_once_max)
 {
 	job_resources_t *resources = job->job_resrcs;
 
-	bit_clear(resources->node_bitmap, node);
+	bit_clear(resources->node_bitmap, bit_ffs(resources->node_bitmap));
 	resources->nhosts--;
 	xfree(resources->nodes);
 	resources->nodes = xstrdup(nodes);
 	/* as Slurm's function does it */
-	memmove(&resources->node_ranks[node], &resources->node_ranks[node + 1],
-		(resources->nhosts - (uint32_t)node) * sizeof(*resources->node_ranks));
+	memmove(&resources->node_ranks[0], &resources->node_ranks[1],
+		resources->nhosts * sizeof(*resources->node_ranks));
 	shadow_order_resized(job, at_once_max);
 }
 
@@ -365,22 +369,62 @@ static void leaves(job_record_t *job, int node, const char *nodes, uint32_t at_o
 static void makes_the_order_anew(void **state)
 {
 	job_record_t *job = started_gang("n[1-8]");
+	struct shadow_late_order *late;
 
 	(void)state;
-	leaves(job, 0, "n[2-8]", 8);
+	leaves(job, "n[2-8]", 8);
 	assert_string_equal(slurm_rank(job, 0), "0.0");
 	assert_false(shadow_order_any());
-	leaves(job, 0, "n[3-8]", 4);
+	leaves(job, "n[3-8]", 4);
 	assert_string_equal(slurm_rank(job, 0), "0.1");
 	assert_true(shadow_order_any());
-	shadow_order_look();
+	late = shadow_order_take();
 	assert_false(shadow_order_any());
+	shadow_order_make(late);
+	assert_string_equal(slurm_rank(job, 0), "0.1");
+	shadow_order_put(late);
 	assert_string_equal(slurm_rank(job, 0), "0.0");
+	shadow_order_free(late);
 	/* of the eight that it got three are spares */
 	shadow_put_entry(job, OSP_EFFECTIVE_SPARES, "3");
 	job->details->min_nodes = 8;
-	leaves(job, 0, "n[4-8]", 4);
+	leaves(job, "n[4-8]", 4);
 	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_false(shadow_order_any());
+}
+
+/* A gang that changes while its order is made, without a lock, keeps the ranks that Slurm moved
+ * with its nodes, and its order is made once more. */
+static void an_order_that_is_late_is_not_put(void **state)
+{
+	job_record_t *job = started_gang("n[1-8]");
+	struct shadow_late_order *late;
+
+	(void)state;
+	leaves(job, "n[2-8]", 4);
+	late = shadow_order_take();
+	shadow_order_make(late);
+	leaves(job, "n[3-8]", 4);
+	shadow_order_put(late);
+	shadow_order_free(late);
+	assert_string_equal(slurm_rank(job, 0), "0.2");
+	assert_string_equal(slurm_rank(job, 1), "0.3");
+	assert_string_equal(slurm_rank(job, 5), "1.3");
+	assert_true(shadow_order_any());
+	late = shadow_order_take();
+	shadow_order_make(late);
+	shadow_order_put(late);
+	shadow_order_free(late);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_string_equal(slurm_rank(job, 5), "1.3");
+	/* one that has ended meanwhile */
+	leaves(job, "n[4-8]", 4);
+	late = shadow_order_take();
+	shadow_order_make(late);
+	job->job_state = JOB_COMPLETE;
+	shadow_order_put(late);
+	shadow_order_free(late);
+	assert_string_equal(slurm_rank(job, 0), "0.1");
 	assert_false(shadow_order_any());
 }
 #endif
@@ -448,7 +492,7 @@ static void says_that_ranks_begin_in_the_smaller_segment(void **state)
 	job_record_t *job = gang(1, 6, "spine");
 	struct osp_effective effective = {.level = "spine", .segments = "leaf:4"};
 	struct osp_nodeset *nodes = osp_nodeset_new(NODES);
-	char says[256] = "placed", *order;
+	struct osp_gang_start start;
 
 	(void)state;
 	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS); /* has read the fabric */
@@ -456,10 +500,9 @@ static void says_that_ranks_begin_in_the_smaller_segment(void **state)
 		if (n < 2 || n > 3)
 			osp_nodeset_add(nodes, n);
 	}
-	order = shadow_order_of(job, &effective, nodes, "l1:n[1-2]|l2:n[5-8]", says, sizeof(says));
-	assert_non_null(order);
-	assert_string_equal(says, "placed; ranks begin in the smaller segment, where n1 is");
-	free(order);
+	assert_int_equal(shadow_order_start(job, &effective, nodes, &start), 0);
+	assert_string_equal(start.small_first, "n1");
+	osp_gang_start_clear(&start);
 	free(nodes);
 }
 
@@ -594,6 +637,7 @@ int main(void)
 #if OSP_HAVE_NODE_RANKS
 		TEST(writes_ranks_of_a_start),
 		TEST(makes_the_order_anew),
+		TEST(an_order_that_is_late_is_not_put),
 #endif
 		TEST(tells_the_gate_of_segments),
 		TEST(tells_the_gate_of_no_segments),

@@ -16,6 +16,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_start.h"
 #include "lib/layout/gang_segments.h"
 #include "lib/place/segments.h"
 #include "lib/policy/spares.h"
@@ -155,6 +156,23 @@ static void reads_segments(void **state)
 	}
 }
 
+static char *order_text(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+			const struct osp_segments *segments, uint32_t spares)
+{
+	const struct osp_gang_start_input input = {.topology = topology,
+						   .nodes = nodes,
+						   .count = count,
+						   .segments = segments,
+						   .spares = spares};
+	struct osp_gang_start start;
+	char *text;
+
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	text = osp_gang_start_order(&start, SIZE_MAX);
+	osp_gang_start_clear(&start);
+	return text;
+}
+
 /* The order is that of the nodes that stay, of nested segments too. */
 static void orders_those_that_stay(void **state)
 {
@@ -166,7 +184,7 @@ static void orders_those_that_stay(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(nodes); i++)
 		nodes[i] = i;
-	text = osp_gang_order_text(topology, nodes, COUNT(nodes), &grown, 1, NULL, 0);
+	text = order_text(topology, nodes, COUNT(nodes), &grown, 1);
 	assert_string_equal(text, "2x1.2x2");
 	free(text);
 	text = osp_gang_segments_text(topology, nodes, COUNT(nodes), &grown);
@@ -346,8 +364,7 @@ static void random_gangs(void **state)
 		fitting++;
 		assert_int_equal(osp_cut_pick(cut, &input, chosen), input.nodes);
 		list_nodes(topology, chosen, &gang);
-		order = osp_gang_order_text(topology, gang.list, gang.count, &input.segments,
-					    gang.spares, NULL, 0);
+		order = order_text(topology, gang.list, gang.count, &input.segments, gang.spares);
 		assert_non_null(order);
 		release_and_check(topology, &gang, &input.segments, order, &seed);
 		free(order);

@@ -639,9 +639,34 @@ static int vector_order(const struct osp_topology *t, uint32_t a, uint32_t b)
 	return osp_name_compare(osp_topology_node_name(t, a), osp_topology_node_name(t, b));
 }
 
+/* Sorts every second node. */
+static void check_sorting(const struct osp_topology *t)
+{
+	uint32_t count = osp_topology_node_count(t), some[40], kept = 0;
+	struct osp_nodeset *places = osp_nodeset_new(count);
+
+	for (uint32_t n = count; n--;) {
+		if (n % 2)
+			some[kept++] = n;
+	}
+	osp_topology_sort_nodes(t, OSP_BY_RANK, some, kept, places);
+	for (uint32_t i = 1; i < kept; i++)
+		assert_true(vector_order(t, some[i - 1], some[i]) < 0);
+	osp_topology_sort_nodes(t, OSP_BY_NAME, some, kept, places);
+	for (uint32_t i = 1; i < kept; i++) {
+		assert_true(osp_name_compare(osp_topology_node_name(t, some[i - 1]),
+					     osp_topology_node_name(t, some[i])) < 0);
+		assert_true(osp_topology_name_place(t, some[i - 1]) <
+			    osp_topology_name_place(t, some[i]));
+	}
+	free(places);
+}
+
 static void check_forest(const struct osp_topology *t)
 {
 	uint32_t nodes = osp_topology_node_count(t);
+
+	check_sorting(t);
 
 	for (uint32_t rank = 1; rank < nodes; rank++)
 		assert_true(vector_order(t, osp_topology_node_at_rank(t, rank - 1),
