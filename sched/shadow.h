@@ -452,13 +452,21 @@ void shadow_plans_forget(void);
  * others: with SchedulerParameters=extra_constraints, from 23.11 on. NULL: nothing. */
 const char *shadow_extra(const job_record_t *job);
 
-/* Returns the nodes that this excludes, as the records said at most a second ago; NULL: it asks for
- * nothing, or memory ran out. Until the next call. Looks at each node, which takes as long as for
- * Slurm, and remembers a few expressions. */
-const struct osp_nodeset *shadow_extra_excludes(const job_record_t *job);
+/* Begins a call of select_p_job_test(), in which each expression is looked at once, at most. */
+void shadow_extra_begin(void);
 
-/* Takes these out of `nodes`. */
-void shadow_extra_drop(const job_record_t *job, struct osp_nodeset *nodes);
+/* Writes the nodes that this excludes, as the records said at most a second before the call began;
+ * NULL: it asks for nothing. They are there until the next question. Returns false if memory ran
+ * out. Looks at each node, which takes as long as for Slurm, and remembers as many expressions as a
+ * job has components. */
+bool shadow_extra_excludes(const job_record_t *job, const struct osp_nodeset **excluded);
+
+/* Takes these out of `nodes`. Returns false if memory ran out. */
+bool shadow_extra_drop(const job_record_t *job, struct osp_nodeset *nodes);
+
+/* Takes these out as they were when the expression was last looked at; one that is not remembered
+ * is looked at with `may_look`. For what may be wrong for a while. */
+void shadow_extra_drop_lately(const job_record_t *job, struct osp_nodeset *nodes, bool may_look);
 
 /* Forgets what it remembers, because the nodes have changed. */
 void shadow_extra_forget(void);
@@ -526,6 +534,9 @@ void shadow_gang_drop_old_places(struct shadow_gang *gang);
  * holds only idle nodes.
  */
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
+
+/* Returns those that it could get if --extra excluded none. */
+struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *gang);
 
 /* Returns the placement question that this gang asks. */
 struct osp_place_input shadow_gang_input(const struct shadow_gang *gang);
@@ -743,8 +754,9 @@ struct shadow_call {
 	osp_list_t *candidates; /* jobs that may be preempted; may be NULL */
 	osp_list_t **preempted; /* may be NULL */
 	struct osp_job_test_tail tail;
-	bool asked_again; /* test only: after a no Slurm asks about more nodes */
-	int rc;		  /* Slurm's last answer */
+	bool asked_again;  /* test only: after a no Slurm asks about more nodes */
+	int rc;		   /* Slurm's last answer */
+	bitstr_t *offered; /* the bitmap before we took out what --extra excludes; NULL: as it is */
 	struct timespec began;
 };
 

@@ -138,15 +138,23 @@ static struct osp_component seen(const struct joint *joint, const job_record_t *
 	};
 }
 
-/* Returns how many nodes a component has to choose from. */
+/*
+ * Returns how many nodes a component has to choose from. It decides only which of them is asked
+ * about first, so its --extra counts as it was last looked at. One that was not looked at yet is
+ * left to the next call once half of this one's time is over; the other half is for questions, each
+ * of which looks at it as it is.
+ */
 static uint32_t choice_of(const struct joint *joint, job_record_t *component)
 {
+	bool may_look = shadow_call_elapsed_ms(joint->call) <= OSP_CHOOSE_BUDGET_MS / 2;
 	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
 	struct osp_nodeset *nodes;
 	uint32_t count;
 
 	osp_nodeset_clear(joint->scratch);
-	nodes = shadow_gang_prospects(&gang);
+	nodes = shadow_gang_prospects_but_extra(&gang);
+	if (nodes)
+		shadow_extra_drop_lately(component, nodes, may_look);
 	count = nodes ? osp_nodeset_count(nodes) : 0;
 	free(nodes);
 	return count;
@@ -513,6 +521,23 @@ static void fill(struct joint *joint, struct osp_components_input *input)
 	input->domains = joint->domains;
 }
 
+/*
+ * Returns the nodes that Slurm could have offered for the component asked about and did not. Those
+ * that its --extra excludes are kept for nobody: for a start Slurm takes them out, later we do.
+ * NULL if memory ran out.
+ */
+static struct osp_nodeset *kept_nodes(const struct joint *joint)
+{
+	const struct shadow_call *call = joint->call;
+	struct osp_nodeset *kept = call->offered ? shadow_gang_prospects_but_extra(&joint->gang)
+						 : shadow_gang_prospects(&joint->gang);
+
+	shadow_from_bitmap(joint->scratch, call->offered ? call->offered : call->bitmap);
+	if (kept)
+		osp_nodeset_and_not(kept, joint->scratch);
+	return kept;
+}
+
 static bool begin(void *context, bool leaves_out, struct osp_components_input *input)
 {
 	struct joint *joint = context;
@@ -528,10 +553,9 @@ static bool begin(void *context, bool leaves_out, struct osp_components_input *i
 	look_at_components(joint, leaves_out);
 	if (!begin_gang(joint))
 		return false;
-	joint->kept = shadow_gang_prospects(&joint->gang);
+	joint->kept = kept_nodes(joint);
 	if (!joint->kept)
 		return false;
-	osp_nodeset_and_not(joint->kept, joint->gang.usable);
 	/* components share no nodes (_het_job_start_now() in backfill.c) */
 	osp_nodeset_and_not(joint->gang.usable, joint->taken);
 	fill(joint, input);
@@ -598,7 +622,6 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 	};
 	struct osp_components_choice choice;
 
-	clock_gettime(CLOCK_MONOTONIC, &call->began);
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
 	joint.came = bit_copy(call->bitmap);

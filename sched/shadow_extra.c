@@ -11,17 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/choose/components.h"
+
 #if OSP_HAVE_EXTRA_CONSTRAINTS
 
-/* Expressions whose nodes are remembered; the one asked about longest ago is forgotten first. */
-#define KEPT_MAX 8
+/*
+ * Expressions whose nodes are remembered; the one asked about longest ago is forgotten first. One
+ * call may ask about as many as a job has components, again and again. A mebibyte for 65,536 nodes.
+ */
+#define KEPT_MAX OSP_COMPONENTS_MAX
 
 static struct kept {
 	char *extra;
-	time_t looked;
+	time_t looked; /* when the call began in which the nodes were looked at */
 	uint64_t used; /* number of the last question about it */
 	struct osp_nodeset *excluded;
 } kept[KEPT_MAX];
+
+static time_t call_began;
+
+void shadow_extra_begin(void)
+{
+	call_began = time(NULL);
+}
 
 static void forget(struct kept *one)
 {
@@ -36,20 +48,21 @@ void shadow_extra_forget(void)
 		forget(&kept[i]);
 }
 
-static struct kept *find(const char *extra)
+/* Returns what is remembered of an expression; NULL: nothing, and *oldest is what to forget. */
+static struct kept *recall(const char *extra, struct kept **oldest)
 {
-	struct kept *found = &kept[0];
+	static uint64_t questions;
 
+	*oldest = &kept[0];
 	for (uint32_t i = 0; i < KEPT_MAX; i++) {
-		if (kept[i].extra && !strcmp(kept[i].extra, extra))
+		if (kept[i].extra && !strcmp(kept[i].extra, extra)) {
+			kept[i].used = ++questions;
 			return &kept[i];
-		if (kept[i].used < found->used)
-			found = &kept[i];
+		}
+		if (kept[i].used < (*oldest)->used)
+			*oldest = &kept[i];
 	}
-	forget(found);
-	found->extra = strdup(extra);
-	found->excluded = osp_nodeset_new(shadow_state.node_count);
-	return found;
+	return NULL;
 }
 
 static void look(const job_record_t *job, struct osp_nodeset *excluded)
@@ -64,24 +77,51 @@ static void look(const job_record_t *job, struct osp_nodeset *excluded)
 	}
 }
 
-const struct osp_nodeset *shadow_extra_excludes(const job_record_t *job)
+/* Returns what is remembered of the job's expression, looked at in this call; NULL if memory ran
+ * out. */
+static const struct kept *look_once(const job_record_t *job)
 {
-	static uint64_t questions;
-	time_t now = time(NULL);
-	struct kept *one;
+	struct kept *oldest, *one = recall(job->extra, &oldest);
 
-	if (!shadow_extra(job))
-		return NULL;
-	one = find(job->extra);
-	if (!one->extra || !one->excluded) {
-		forget(one);
-		return NULL;
+	if (one && one->looked == call_began)
+		return one;
+	if (!one) {
+		forget(oldest);
+		oldest->extra = strdup(job->extra);
+		oldest->excluded = osp_nodeset_new(shadow_state.node_count);
+		if (!oldest->extra || !oldest->excluded) {
+			forget(oldest);
+			return NULL;
+		}
+		one = recall(job->extra, &oldest);
 	}
-	one->used = ++questions;
-	if (one->looked != now)
-		look(job, one->excluded);
-	one->looked = now;
-	return one->excluded;
+	look(job, one->excluded);
+	one->looked = call_began;
+	return one;
+}
+
+bool shadow_extra_excludes(const job_record_t *job, const struct osp_nodeset **excluded)
+{
+	const struct kept *one;
+
+	*excluded = NULL;
+	if (!shadow_extra(job))
+		return true;
+	one = look_once(job);
+	if (one)
+		*excluded = one->excluded;
+	return one != NULL;
+}
+
+void shadow_extra_drop_lately(const job_record_t *job, struct osp_nodeset *nodes, bool may_look)
+{
+	struct kept *oldest;
+	const struct kept *one = shadow_extra(job) ? recall(job->extra, &oldest) : NULL;
+
+	if (!one && may_look && shadow_extra(job))
+		one = look_once(job);
+	if (one)
+		osp_nodeset_and_not(nodes, one->excluded);
 }
 
 const char *shadow_extra(const job_record_t *job)
@@ -95,10 +135,22 @@ void shadow_extra_forget(void)
 {
 }
 
-const struct osp_nodeset *shadow_extra_excludes(const job_record_t *job)
+void shadow_extra_begin(void)
+{
+}
+
+bool shadow_extra_excludes(const job_record_t *job, const struct osp_nodeset **excluded)
 {
 	(void)job;
-	return NULL;
+	*excluded = NULL;
+	return true;
+}
+
+void shadow_extra_drop_lately(const job_record_t *job, struct osp_nodeset *nodes, bool may_look)
+{
+	(void)job;
+	(void)nodes;
+	(void)may_look;
 }
 
 const char *shadow_extra(const job_record_t *job)
@@ -109,10 +161,13 @@ const char *shadow_extra(const job_record_t *job)
 
 #endif
 
-void shadow_extra_drop(const job_record_t *job, struct osp_nodeset *nodes)
+bool shadow_extra_drop(const job_record_t *job, struct osp_nodeset *nodes)
 {
-	const struct osp_nodeset *excluded = shadow_extra_excludes(job);
+	const struct osp_nodeset *excluded;
 
+	if (!shadow_extra_excludes(job, &excluded))
+		return false;
 	if (excluded)
 		osp_nodeset_and_not(nodes, excluded);
+	return true;
 }

@@ -333,7 +333,7 @@ static void keep_featured(const job_record_t *job, struct osp_nodeset *nodes)
 	free(found.any);
 }
 
-struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
+struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *gang)
 {
 	const job_record_t *job = gang->job;
 	bool in_reservation = job->resv_ptr && job->resv_ptr->node_bitmap &&
@@ -355,8 +355,20 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 	free(excluded);
 	osp_nodeset_and_not(nodes, shadow_state.old_places);
 	keep_featured(job, nodes);
-	shadow_extra_drop(job, nodes);
 	osp_nodeset_or(nodes, gang->usable);
+	return nodes;
+}
+
+struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
+{
+	struct osp_nodeset *nodes = shadow_gang_prospects_but_extra(gang);
+
+	if (nodes && !shadow_extra_drop(gang->job, nodes)) {
+		free(nodes);
+		return NULL;
+	}
+	if (nodes)
+		osp_nodeset_or(nodes, gang->usable);
 	return nodes;
 }
 

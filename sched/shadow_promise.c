@@ -172,19 +172,24 @@ static int choose_large(struct shadow_call *call, const struct osp_effective *ef
 
 /*
  * Takes the nodes that --extra excludes out of the call. For a start Slurm has done so; whether a
- * job could ever start is left to Slurm, since the nodes' Extra may change.
+ * job could ever start is left to Slurm, since the nodes' Extra may change. Returns false if memory
+ * ran out.
  */
-static void keep_to_extra(struct shadow_call *call)
+static bool keep_to_extra(struct shadow_call *call)
 {
-	const struct osp_nodeset *excluded = shadow_extra_excludes(call->job);
+	const struct osp_nodeset *excluded;
 	bitstr_t *bitmap;
 
+	if (!shadow_extra_excludes(call->job, &excluded))
+		return false;
 	if (!excluded)
-		return;
+		return true;
+	call->offered = bit_copy(call->bitmap);
 	bitmap = bit_alloc(node_record_count);
 	shadow_to_bitmap(bitmap, excluded);
 	bit_and_not(call->bitmap, bitmap);
 	bit_free(bitmap);
+	return true;
 }
 
 static enum osp_course course_of(const struct shadow_call *call,
@@ -202,12 +207,10 @@ static enum osp_course course_of(const struct shadow_call *call,
 	return osp_course_of(effective, &facts);
 }
 
-int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
+static int place(struct shadow_call *call, const struct osp_effective *effective)
 {
 	char words[2 * OSP_SENTENCE_BYTES];
 
-	if (effective->mode == OSP_MODE_ENFORCE && call->mode == SELECT_MODE_WILL_RUN)
-		keep_to_extra(call);
 	switch (course_of(call, effective, words, sizeof(words))) {
 	case OSP_COURSE_WAIT_UNREAD:
 		return wait_saying(call, effective,
@@ -224,4 +227,17 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
 		break;
 	}
 	return shadow_choose(call, effective);
+}
+
+int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
+{
+	bool plans = effective->mode == OSP_MODE_ENFORCE && call->mode == SELECT_MODE_WILL_RUN;
+	int rc = OSP_ERROR_NO_DOMAIN;
+
+	clock_gettime(CLOCK_MONOTONIC, &call->began);
+	shadow_extra_begin();
+	if (!plans || keep_to_extra(call))
+		rc = place(call, effective);
+	FREE_NULL_BITMAP(call->offered);
+	return rc;
 }

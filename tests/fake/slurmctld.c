@@ -530,9 +530,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int rc = __real_clock_gettime(clock, now);
+	time_t late_ms = (time_t)fake_slurm.tests * fake_slurm.test_ms + fake_slurm.late_ms;
 
-	if (rc == 0 && clock == CLOCK_MONOTONIC)
-		now->tv_sec += (time_t)fake_slurm.tests * fake_slurm.test_ms / 1000;
+	if (rc != 0 || clock != CLOCK_MONOTONIC)
+		return rc;
+	now->tv_sec += late_ms / 1000;
+	now->tv_nsec += late_ms % 1000 * 1000000;
+	if (now->tv_nsec >= 1000000000) {
+		now->tv_sec++;
+		now->tv_nsec -= 1000000000;
+	}
 	return rc;
 }
 

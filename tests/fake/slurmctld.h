@@ -27,6 +27,7 @@ struct fake_slurm {
 	osp_job_test_f *job_test; /* its answer in place of fake_job_test() */
 	uint32_t tests;		  /* how often it was asked */
 	uint32_t test_ms;	  /* how much later the monotonic clock is after each question */
+	uint32_t late_ms;	  /* and for what else takes time */
 	uint16_t last_mode;
 	uint32_t locks;			/* how often slurmctld's lock was taken */
 	uint32_t ends_at_lock;		/* slurmctld ends while this lock is waited for; 0: never */

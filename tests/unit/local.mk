@@ -261,7 +261,7 @@ tests_unit_test_runner_LDADD = libcheck.la $(UNIT_LIBS)
 tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
-UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
+UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_extra tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
 	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_wishes tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 FAKE_SLURMCTLD = tests/fake/slurmctld.c tests/fake/slurmctld.h tests/unit/no_memory.c tests/unit/no_memory.h
@@ -273,6 +273,10 @@ tests_unit_test_shadow_count_SOURCES = tests/unit/test_shadow_count.c $(FAKE_SLU
 tests_unit_test_shadow_count_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_count_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_count_LDADD = $(SHADOW_TEST_LIBS)
+tests_unit_test_shadow_extra_SOURCES = tests/unit/test_shadow_extra.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
+tests_unit_test_shadow_extra_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_extra_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=extra_constraints_test,--wrap=time
+tests_unit_test_shadow_extra_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_follow_SOURCES = tests/unit/test_shadow_follow.c $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_follow_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_follow_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
