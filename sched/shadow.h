@@ -690,7 +690,8 @@ bool shadow_order_any(void);
 
 /*
  * Takes the orders that wait (Slurm's job lock, for reading); makes them, without a lock; gives the
- * jobs that did not change meanwhile their ranks (job lock for writing, node lock for reading).
+ * jobs that did not change meanwhile their ranks (job lock for writing, node lock for reading). One
+ * that did, or of which no copy could be made, waits for the thread again, a few times.
  */
 struct shadow_late_order;
 struct shadow_late_order *shadow_order_take(void);

@@ -286,11 +286,12 @@ static void make_anew(job_record_t *job)
 /* Jobs whose order is to be made anew. Their number is read without Slurm's lock. */
 static struct {
 	uint32_t job[64];
+	uint32_t tries[64]; /* in vain so far */
 	_Atomic uint32_t count;
 } late;
 
 /* Leaves the job to the thread. Returns false if it has too many. */
-static bool put_off(uint32_t job)
+static bool put_off(uint32_t job, uint32_t tries)
 {
 	uint32_t count = atomic_load(&late.count);
 
@@ -301,6 +302,7 @@ static bool put_off(uint32_t job)
 	if (count == sizeof(late.job) / sizeof(late.job[0]))
 		return false;
 	late.job[count] = job;
+	late.tries[count] = tries;
 	atomic_store(&late.count, count + 1);
 	return true;
 }
@@ -317,7 +319,7 @@ static bool has_lost_its_spares(const job_record_t *job)
 void shadow_order_resized(job_record_t *job, uint32_t at_once_max)
 {
 	if (job->job_resrcs && (job->job_resrcs->nhosts <= at_once_max ||
-				has_lost_its_spares(job) || !put_off(job->job_id)))
+				has_lost_its_spares(job) || !put_off(job->job_id, 0)))
 		make_anew(job);
 }
 
@@ -329,6 +331,7 @@ bool shadow_order_any(void)
 /* One order that is made without a lock: of what its job was. */
 struct shadow_late_order {
 	uint32_t job; /* 0: the last one */
+	uint32_t tries;
 	char *comment, *nodes;
 	struct osp_gang_ranks made;
 	bool good;
@@ -351,6 +354,7 @@ struct shadow_late_order *shadow_order_take(void)
 		if (!is_late(job))
 			continue;
 		orders[kept].job = job->job_id;
+		orders[kept].tries = late.tries[i];
 		orders[kept].comment = strdup(job->admin_comment);
 		orders[kept++].nodes = strdup(job->job_resrcs->nodes);
 	}
@@ -366,16 +370,28 @@ void shadow_order_make(struct shadow_late_order *orders)
 			       order_of(orders->comment, orders->nodes, &orders->made);
 }
 
+/* After so many an order is made under the lock: AdminComment may change again and again. */
+#define TRIES_MAX 4
+
+static bool is_as_it_was(const job_record_t *job, const struct shadow_late_order *order)
+{
+	return order->comment && order->nodes && !strcmp(job->job_resrcs->nodes, order->nodes) &&
+	       !strcmp(job->admin_comment, order->comment);
+}
+
 void shadow_order_put(const struct shadow_late_order *orders)
 {
 	for (; orders && orders->job; orders++) {
-		const job_record_t *job = find_job_record(orders->job);
+		job_record_t *job = find_job_record(orders->job);
 
-		/* one that changed meanwhile is late again */
-		if (orders->good && is_late(job) &&
-		    !strcmp(job->job_resrcs->nodes, orders->nodes) &&
-		    !strcmp(job->admin_comment, orders->comment))
+		if (!is_late(job))
+			continue;
+		if (!is_as_it_was(job, orders)) {
+			if (orders->tries >= TRIES_MAX || !put_off(job->job_id, orders->tries + 1))
+				make_anew(job);
+		} else if (orders->good) {
 			put_order(job->job_resrcs, &orders->made);
+		}
 	}
 }
 

@@ -283,7 +283,7 @@ tests_unit_test_shadow_follow_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_follow_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_parts_SOURCES = tests/unit/test_shadow_parts.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_parts_CPPFLAGS = $(SHADOW_CPPFLAGS)
-tests_unit_test_shadow_parts_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_parts_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=strdup
 tests_unit_test_shadow_parts_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_launch_SOURCES = tests/unit/test_shadow_launch.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_launch_CPPFLAGS = $(SHADOW_CPPFLAGS)

@@ -319,6 +319,16 @@ static void tells_the_processes_of_a_start(void **state)
 	assert_string_equal(job->details->env_sup[0], "BB=/x");
 }
 
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+
+static bool no_copies; /* memory runs out for each */
+
+char *__wrap_strdup(const char *text)
+{
+	return no_copies ? NULL : __real_strdup(text);
+}
+
 #if OSP_HAVE_NODE_RANKS
 /* Returns "1.0": the upper and the lower 16 bits, as Slurm's step scheduler reads them. */
 static const char *slurm_rank(const job_record_t *job, int at)
@@ -425,6 +435,64 @@ static void an_order_that_is_late_is_not_put(void **state)
 	shadow_order_put(late);
 	shadow_order_free(late);
 	assert_string_equal(slurm_rank(job, 0), "0.1");
+	assert_false(shadow_order_any());
+}
+
+/* Somebody writes a word before our part of its AdminComment. */
+static void is_commented(job_record_t *job)
+{
+	char *before = job->admin_comment;
+
+	job->admin_comment = xstrdup_printf("x %s", before);
+	xfree(before);
+}
+
+/* As the thread does it once a second. */
+static void thread_looks(job_record_t *job, bool changes)
+{
+	struct shadow_late_order *late = shadow_order_take();
+
+	shadow_order_make(late);
+	if (changes)
+		is_commented(job);
+	shadow_order_put(late);
+	shadow_order_free(late);
+}
+
+/* A comment that changes meanwhile costs a gang its order no more than memory that ran out. */
+static void an_order_is_not_lost(void **state)
+{
+	job_record_t *job = started_gang("n[1-8]");
+	uint32_t tries = 0;
+
+	(void)state;
+	leaves(job, "n[2-8]", 4);
+	thread_looks(job, true);
+	assert_string_equal(slurm_rank(job, 0), "0.1");
+	assert_true(shadow_order_any());
+	thread_looks(job, false);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_false(shadow_order_any());
+	/* it changes again and again */
+	leaves(job, "n[3-8]", 4);
+	for (; shadow_order_any() && tries < 20; tries++)
+		thread_looks(job, true);
+	assert_int_equal(tries, 5);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	/* a copy cannot be made */
+	leaves(job, "n[4-8]", 4);
+	no_copies = true;
+	thread_looks(job, false);
+	no_copies = false;
+	assert_string_equal(slurm_rank(job, 0), "0.1");
+	assert_true(shadow_order_any());
+	thread_looks(job, false);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_false(shadow_order_any());
+	/* it has ended */
+	leaves(job, "n[5-8]", 4);
+	job->job_state = JOB_COMPLETE;
+	thread_looks(job, true);
 	assert_false(shadow_order_any());
 }
 #endif
@@ -638,6 +706,7 @@ int main(void)
 		TEST(writes_ranks_of_a_start),
 		TEST(makes_the_order_anew),
 		TEST(an_order_that_is_late_is_not_put),
+		TEST(an_order_is_not_lost),
 #endif
 		TEST(tells_the_gate_of_segments),
 		TEST(tells_the_gate_of_no_segments),
