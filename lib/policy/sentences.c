@@ -195,7 +195,8 @@ const char *osp_sentence_waits(const struct osp_topology *topology,
 		add_none_large_enough(topology, input, with, domains, domain_count, buffer,
 				      buffer_bytes);
 	else if (domain_count)
-		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
+		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires%s", level,
+		    with);
 	else
 		add(buffer, buffer_bytes, "no usable node%s is on a known %s", with, level);
 	return buffer;

@@ -251,6 +251,24 @@ static void waits(void **state)
 		 .words = "waits: 3 nodes on one spine; none has 3 usable with feature h100 and "
 			  "--extra=a=?[2J: the largest, s1, has 2 (drained, reserved or excluded "
 			  "nodes do not count)"},
+		{.title = "the required node's Extra does not fit",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "0111000000000",
+		 .required = "1000000000000",
+		 .extra = "rack=2",
+		 .words = "waits: 2 nodes on one spine; no spine has all the nodes that the job "
+			  "requires with --extra=rack=2"},
+		{.title = "one required node's Extra does not fit, another is busy",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "0111000000000",
+		 .free = "0011000000000",
+		 .required = "1100000000000",
+		 .features = "h100",
+		 .extra = "rack=2",
+		 .words = "waits: 2 nodes on one spine; no spine has all the nodes that the job "
+			  "requires with feature h100 and --extra=rack=2"},
 		{.title = "what is short may still be a candidate",
 		 .level = "spine",
 		 .need_nodes = 4,
