@@ -60,7 +60,7 @@ static bool is_infiniband(const char *root, const char *adapter)
 }
 
 /* Asks which switch an adapter's first port is on. Returns false if that is not told. */
-static bool ask_leaf(const char *adapter, struct osp_report *report)
+static bool ask_leaf(const char *adapter, struct osp_place_report *report)
 {
 	const char *const argv[] = {"smpquery", "-C",	    adapter, "-P", "1",
 				    "-D",	"nodeinfo", "0,1",   NULL};
@@ -76,7 +76,7 @@ static bool ask_leaf(const char *adapter, struct osp_report *report)
 }
 
 /* A node's leaves are known if each of its adapters says so. */
-static void ask_leaves(const char *root, struct osp_report *report)
+static void ask_leaves(const char *root, struct osp_place_report *report)
 {
 	struct osp_names names;
 
@@ -92,7 +92,7 @@ static void ask_leaves(const char *root, struct osp_report *report)
 		report->leaf_count = 0;
 }
 
-static enum osp_own_nvlink look(const struct osp_gate_job *job, struct osp_report *report)
+static enum osp_own_nvlink look(const struct osp_gate_job *job, struct osp_place_report *report)
 {
 	struct osp_identity identity;
 	enum osp_own_nvlink nvlink;
@@ -147,8 +147,8 @@ static bool receive(const struct osp_gate_peer *peer, void *bytes, size_t count)
 }
 
 /* Reads the greeting. Returns 0, or -1 with `error` set: no watch of root's or SlurmUser's. */
-static int take_greeting(const struct osp_gate_peer *peer, struct osp_report *report, uid_t *reader,
-			 struct osp_error *error)
+static int take_greeting(const struct osp_gate_peer *peer, struct osp_place_report *report,
+			 uid_t *reader, struct osp_error *error)
 {
 	uint8_t greeting[OSP_REPORT_GREETING_BYTES], *at = greeting + OSP_REPORT_MARK_BYTES + 1;
 	uint32_t uid;
@@ -167,7 +167,7 @@ static int take_greeting(const struct osp_gate_peer *peer, struct osp_report *re
 	return 0;
 }
 
-static int seal(const struct osp_gate_job *job, const struct osp_report *report, uid_t reader,
+static int seal(const struct osp_gate_job *job, const struct osp_place_report *report, uid_t reader,
 		struct osp_gate_peer *peer, struct osp_error *error)
 {
 	struct osp_text text = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
@@ -209,7 +209,7 @@ static int take_answer(const struct osp_gate_peer *peer, struct osp_error *error
 }
 
 /* As take_answer(). */
-static int talk(const struct osp_gate_job *job, struct osp_report *report,
+static int talk(const struct osp_gate_job *job, struct osp_place_report *report,
 		struct osp_gate_peer *peer, struct osp_error *error)
 {
 	uid_t reader = 0;
@@ -241,7 +241,7 @@ static const struct sockaddr_storage *own_address(const struct osp_gate_job *job
 
 /* One connection; as take_answer(). */
 static int try_to_tell(const struct osp_gate_job *job, const struct osp_gate_controller *controller,
-		       uint16_t port, struct osp_report *report, struct osp_error *error)
+		       uint16_t port, struct osp_place_report *report, struct osp_error *error)
 {
 	struct osp_gate_peer peer = {.file = -1};
 	struct sockaddr_storage own;
@@ -257,7 +257,7 @@ static int try_to_tell(const struct osp_gate_job *job, const struct osp_gate_con
 }
 
 static int tell(const struct osp_gate_job *job, const struct osp_gate_controller *controller,
-		uint16_t port, struct osp_report *report, struct osp_error *error)
+		uint16_t port, struct osp_place_report *report, struct osp_error *error)
 {
 	struct osp_error why = {.text = ""};
 	int rc = 1;
@@ -278,7 +278,7 @@ static int tell(const struct osp_gate_job *job, const struct osp_gate_controller
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int tell_all(const struct osp_gate_job *job, uint16_t port, struct osp_report *report,
+static int tell_all(const struct osp_gate_job *job, uint16_t port, struct osp_place_report *report,
 		    struct osp_error *error)
 {
 	struct osp_gate_controller controllers[OSP_GATE_CONTROLLERS_MAX];
@@ -294,7 +294,7 @@ static int tell_all(const struct osp_gate_job *job, uint16_t port, struct osp_re
 int osp_gate_report(const struct osp_gate_job *job, struct osp_error *error)
 {
 	uint32_t port = osp_config_watch(job->config)->report_port;
-	struct osp_report report;
+	struct osp_place_report report;
 	enum osp_own_nvlink nvlink;
 
 	nvlink = look(job, &report);

@@ -89,7 +89,7 @@ static bool has_gpus(const char *root)
 }
 
 enum osp_own_nvlink osp_own_nvlink(const char *root, unsigned int limit_ms,
-				   struct osp_report *report)
+				   struct osp_place_report *report)
 {
 	struct answer answer = {.kind = OSP_NVLINK_SILENT};
 	uint64_t until_ms = osp_now_ms() + limit_ms;
@@ -134,7 +134,7 @@ static bool is_server(const char *word)
 	return true;
 }
 
-void osp_own_neuron(const char *root, struct osp_report *report)
+void osp_own_neuron(const char *root, struct osp_place_report *report)
 {
 	char server[OSP_REPORT_WORD_BYTES];
 	unsigned long largest = 0;

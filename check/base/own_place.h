@@ -20,10 +20,10 @@ enum osp_own_nvlink {
 /* Asks NVML in a child, for at most `limit_ms`, about the GPUs of the node below `root`. A domain
  * counts only in the fabric's state "completed". */
 enum osp_own_nvlink osp_own_nvlink(const char *root, unsigned int limit_ms,
-				   struct osp_report *report);
+				   struct osp_place_report *report);
 
 /* Reads the Neuron driver's sysfs below `root`: report->neuron is "4.7", the size and the number of
  * the UltraServer, or OSP_REPORT_NONE. */
-void osp_own_neuron(const char *root, struct osp_report *report);
+void osp_own_neuron(const char *root, struct osp_place_report *report);
 
 #endif

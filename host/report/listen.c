@@ -105,7 +105,7 @@ static enum osp_report_answer drop(struct osp_listen *listen, enum drop why,
 
 /* Takes a report that is proven to be root's. */
 static enum osp_report_answer take(struct osp_listen *listen, const struct guest *guest,
-				   const struct osp_report *report)
+				   const struct osp_place_report *report)
 {
 	int changed;
 
@@ -130,7 +130,7 @@ static enum osp_report_answer take(struct osp_listen *listen, const struct guest
 /* Judges what a guest said, which is whole. */
 static enum osp_report_answer judge(struct osp_listen *listen, struct guest *guest)
 {
-	struct osp_report report;
+	struct osp_place_report report;
 	size_t bytes = 0;
 	char *text;
 	int rc;

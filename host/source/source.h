@@ -56,8 +56,8 @@ int osp_source_finish(struct osp_import *import, struct osp_source_answer *answe
 
 /* Returns what the node reported in its present boot; NULL: nothing, or it does not run. */
 struct osp_report_book;
-const struct osp_report *osp_reported_now(const struct osp_report_book *book,
-					  const struct osp_listed_node *node);
+const struct osp_place_report *osp_reported_now(const struct osp_report_book *book,
+						const struct osp_listed_node *node);
 
 /*
  * Adds the level nvlink to an answer, of what nodes reported; a level of that name which the

@@ -63,10 +63,10 @@ static struct osp_report_book *read_book(const char *path, bool must, struct osp
 	return book;
 }
 
-const struct osp_report *osp_reported_now(const struct osp_report_book *book,
-					  const struct osp_listed_node *node)
+const struct osp_place_report *osp_reported_now(const struct osp_report_book *book,
+						const struct osp_listed_node *node)
 {
-	const struct osp_report *report =
+	const struct osp_place_report *report =
 		node->runs ? osp_report_book_find(book, node->name, NULL) : NULL;
 
 	if (!report || (node->boot_s && !osp_boot_is_same(node->boot_s, report->boot_s)))
@@ -110,7 +110,7 @@ static int place(struct reporting *reporting, struct osp_builder *builder,
 		 const struct osp_listed_node *node, struct osp_error *error)
 {
 	struct osp_node_note note = {LEVEL, node->instance_id, boot_of(reporting, node)};
-	const struct osp_report *report = osp_reported_now(reporting->book, node);
+	const struct osp_place_report *report = osp_reported_now(reporting->book, node);
 	char buffer[OSP_REPORT_WORD_BYTES + 8];
 	const char *name = report ? osp_report_domain(report, buffer) : NULL;
 	uint32_t domain;
@@ -187,7 +187,7 @@ static int find_blocks(struct reporting *reporting, const struct osp_topology *t
 	for (uint32_t i = 0; i < nodes->count && !rc; i++) {
 		const struct osp_listed_node *node = &nodes->nodes[i];
 		uint32_t number = osp_topology_find_node(topology, node->name);
-		const struct osp_report *report = osp_reported_now(reporting->book, node);
+		const struct osp_place_report *report = osp_reported_now(reporting->book, node);
 		char buffer[OSP_REPORT_WORD_BYTES + 8];
 		const char *name = report ? osp_report_domain(report, buffer) : NULL;
 

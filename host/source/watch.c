@@ -38,6 +38,7 @@ struct watching {
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
+	char said_listen[OSP_ERROR_TEXT_BYTES];
 };
 
 static int64_t now_s(void)
@@ -390,6 +391,16 @@ static int begin_to_listen(struct watching *watching, struct osp_error *error)
 #endif
 }
 
+/* Begins to listen if it does not yet: another program may hold the port, and sources are asked all
+ * the same. */
+static void listen_if_not(struct watching *watching)
+{
+	struct osp_error error = {.text = ""};
+
+	if (!watching->listen && begin_to_listen(watching, &error))
+		say_once(watching->said_listen, "no node's report is heard", error.text);
+}
+
 static void end_listening(struct watching *watching)
 {
 #ifdef OSP_HAVE_MUNGE
@@ -446,9 +457,8 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 	sigaddset(&signals, SIGUSR1);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL))
 		return osp_error_set(error, "signals cannot be blocked");
-	if (begin_to_listen(&watching, error))
-		return -1;
 	do {
+		listen_if_not(&watching);
 		look(&watching);
 		rest = rest_of(&watching);
 		caught = sigtimedwait(&signals, NULL, &rest);

@@ -50,7 +50,7 @@ void osp_report_nvlink(char to[OSP_REPORT_WORD_BYTES], const uint8_t uuid[16], u
 		snprintf(to, OSP_REPORT_WORD_BYTES, OSP_REPORT_NONE);
 }
 
-const char *osp_report_domain(const struct osp_report *report,
+const char *osp_report_domain(const struct osp_place_report *report,
 			      char buffer[OSP_REPORT_WORD_BYTES + 8])
 {
 	if (*report->nvlink && strcmp(report->nvlink, OSP_REPORT_NONE) != 0)
@@ -61,7 +61,7 @@ const char *osp_report_domain(const struct osp_report *report,
 	return buffer;
 }
 
-bool osp_report_add_leaf(struct osp_report *report, uint64_t guid)
+bool osp_report_add_leaf(struct osp_place_report *report, uint64_t guid)
 {
 	uint32_t at = 0;
 
@@ -86,7 +86,7 @@ static void write_word(struct osp_text *text, const char *key, const char *word)
 		osp_text_printf(text, "%s %s\n", key, word);
 }
 
-void osp_report_write(const struct osp_report *report, struct osp_text *text)
+void osp_report_write(const struct osp_place_report *report, struct osp_text *text)
 {
 	osp_text_add(text, VERSION_KEY " " VERSION "\nchallenge ");
 	for (size_t i = 0; i < sizeof(report->challenge); i++)
@@ -104,7 +104,7 @@ void osp_report_write(const struct osp_report *report, struct osp_text *text)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 struct reading {
-	struct osp_report *report;
+	struct osp_place_report *report;
 	struct osp_error *error;
 	int line;
 	unsigned int seen; /* a bit for each key */
@@ -245,7 +245,7 @@ static int take_end(struct reading *reading)
 		       : 0;
 }
 
-int osp_report_read(const char *text, size_t text_bytes, struct osp_report *report,
+int osp_report_read(const char *text, size_t text_bytes, struct osp_place_report *report,
 		    struct osp_error *error)
 {
 	struct reading reading = {.report = report, .error = error};

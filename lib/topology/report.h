@@ -42,7 +42,7 @@
 
 #define OSP_REPORT_NONE		   "-" /* a value: the node has none */
 
-struct osp_report {
+struct osp_place_report {
 	char node[OSP_REPORT_NAME_BYTES];
 	int64_t boot_s;
 	/* "" if the node could not find out, OSP_REPORT_NONE if it has none */
@@ -56,20 +56,20 @@ struct osp_report {
 };
 
 /* Appends the report's lines. */
-void osp_report_write(const struct osp_report *report, struct osp_text *text);
+void osp_report_write(const struct osp_place_report *report, struct osp_text *text);
 
 /* Returns the name of the domain of level nvlink that the node says to be in: its NVLink domain,
  * else its UltraServer as "neuron-4.7" (in `buffer`); NULL: it is in none, or does not know. */
-const char *osp_report_domain(const struct osp_report *report,
+const char *osp_report_domain(const struct osp_place_report *report,
 			      char buffer[OSP_REPORT_WORD_BYTES + 8]);
 
 /* Reads a report. Returns 0, or -1 with `error` set. */
-int osp_report_read(const char *text, size_t text_bytes, struct osp_report *report,
+int osp_report_read(const char *text, size_t text_bytes, struct osp_place_report *report,
 		    struct osp_error *error);
 
 /* Adds a leaf, in its order; one that is there already is not added. Returns false if there is no
  * room. */
-bool osp_report_add_leaf(struct osp_report *report, uint64_t guid);
+bool osp_report_add_leaf(struct osp_place_report *report, uint64_t guid);
 
 /* Makes a word fit for a report: NULL and "" give "", and so does what is too long or has a byte
  * that is no printable ASCII or is a blank. Returns `to`. */

@@ -19,7 +19,7 @@
 #define UNKNOWN	    "?"
 
 struct entry {
-	struct osp_report report;
+	struct osp_place_report report;
 	int64_t heard_s;
 };
 
@@ -50,16 +50,16 @@ uint32_t osp_report_book_count(const struct osp_report_book *book)
 	return book->count;
 }
 
-const struct osp_report *osp_report_book_at(const struct osp_report_book *book, uint32_t index,
-					    int64_t *heard_s)
+const struct osp_place_report *osp_report_book_at(const struct osp_report_book *book,
+						  uint32_t index, int64_t *heard_s)
 {
 	if (heard_s)
 		*heard_s = book->entries[index]->heard_s;
 	return &book->entries[index]->report;
 }
 
-const struct osp_report *osp_report_book_find(const struct osp_report_book *book, const char *node,
-					      int64_t *heard_s)
+const struct osp_place_report *osp_report_book_find(const struct osp_report_book *book,
+						    const char *node, int64_t *heard_s)
 {
 	uint32_t index = osp_name_table_find(&book->by_name, 0, node);
 
@@ -98,9 +98,10 @@ static void keep_word(char to[OSP_REPORT_WORD_BYTES], const char *before)
 		memcpy(to, before, OSP_REPORT_WORD_BYTES);
 }
 
-static struct osp_report merged(const struct osp_report *before, const struct osp_report *report)
+static struct osp_place_report merged(const struct osp_place_report *before,
+				      const struct osp_place_report *report)
 {
-	struct osp_report now = *report;
+	struct osp_place_report now = *report;
 
 	memset(now.challenge, 0, sizeof(now.challenge));
 	if (!before->boot_s || !osp_boot_is_same(before->boot_s, report->boot_s))
@@ -117,7 +118,7 @@ static struct osp_report merged(const struct osp_report *before, const struct os
 	return now;
 }
 
-static bool says_the_same(const struct osp_report *a, const struct osp_report *b)
+static bool says_the_same(const struct osp_place_report *a, const struct osp_place_report *b)
 {
 	return a->boot_s == b->boot_s && !strcmp(a->instance, b->instance) &&
 	       !strcmp(a->nvlink, b->nvlink) && !strcmp(a->neuron, b->neuron) &&
@@ -125,11 +126,11 @@ static bool says_the_same(const struct osp_report *a, const struct osp_report *b
 	       !memcmp(a->leaves, b->leaves, a->leaf_count * sizeof(a->leaves[0]));
 }
 
-int osp_report_book_take(struct osp_report_book *book, const struct osp_report *report,
+int osp_report_book_take(struct osp_report_book *book, const struct osp_place_report *report,
 			 int64_t heard_s)
 {
 	struct entry *entry = entry_of(book, report->node);
-	struct osp_report now;
+	struct osp_place_report now;
 	bool same;
 
 	if (!entry)
@@ -149,7 +150,7 @@ static const char *word_or(const char *word)
 	return *word ? word : UNKNOWN;
 }
 
-static void write_leaves(const struct osp_report *report, struct osp_text *text)
+static void write_leaves(const struct osp_place_report *report, struct osp_text *text)
 {
 	if (!report->leaves_known || !report->leaf_count)
 		osp_text_add(text, report->leaves_known ? OSP_REPORT_NONE : UNKNOWN);
@@ -176,7 +177,7 @@ char *osp_report_book_write(const struct osp_report_book *book)
 	qsort(sorted, book->count, sizeof(struct entry *), by_name);
 	osp_text_add(&text, FIRST_LINE "\n" SECOND_LINE "\n");
 	for (uint32_t i = 0; i < book->count; i++) {
-		const struct osp_report *report = &sorted[i]->report;
+		const struct osp_place_report *report = &sorted[i]->report;
 
 		osp_text_printf(&text, "%s %" PRId64 " %" PRId64 " %s %s %s ", report->node,
 				report->boot_s, sorted[i]->heard_s, word_or(report->instance),
@@ -208,7 +209,7 @@ static int read_word(char to[OSP_REPORT_WORD_BYTES], const char *word)
 	return !strcmp(word, UNKNOWN) || *osp_report_word(to, word) ? 0 : -1;
 }
 
-static int read_leaves(struct osp_report *report, char *list)
+static int read_leaves(struct osp_place_report *report, char *list)
 {
 	char *word, *end;
 
@@ -228,7 +229,7 @@ static int read_leaves(struct osp_report *report, char *list)
 /* Reads a line's words; it is cut up. */
 static int read_line(struct osp_report_book *book, char *line)
 {
-	struct osp_report report = {.node = ""};
+	struct osp_place_report report = {.node = ""};
 	char *words[COLUMNS], *word;
 	int64_t heard_s;
 	int count = 0;

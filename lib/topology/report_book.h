@@ -28,17 +28,17 @@ void osp_report_book_free(struct osp_report_book *book); /* NULL is allowed */
  * before; of the same boot what it could not find out this time stays as it was. Returns 1 if the
  * book says something else of the node now (HEARD aside), 0 if not, -1 if memory ran out.
  */
-int osp_report_book_take(struct osp_report_book *book, const struct osp_report *report,
+int osp_report_book_take(struct osp_report_book *book, const struct osp_place_report *report,
 			 int64_t heard_s);
 
 uint32_t osp_report_book_count(const struct osp_report_book *book);
 
 /* Returns the report of a node, or of number `index` (below the count, in no order); NULL if there
  * is none. *heard_s (may be NULL) is set. */
-const struct osp_report *osp_report_book_find(const struct osp_report_book *book, const char *node,
-					      int64_t *heard_s);
-const struct osp_report *osp_report_book_at(const struct osp_report_book *book, uint32_t index,
-					    int64_t *heard_s);
+const struct osp_place_report *osp_report_book_find(const struct osp_report_book *book,
+						    const char *node, int64_t *heard_s);
+const struct osp_place_report *osp_report_book_at(const struct osp_report_book *book,
+						  uint32_t index, int64_t *heard_s);
 
 /* Returns the file's text, to be freed; NULL if memory ran out. */
 char *osp_report_book_write(const struct osp_report_book *book);

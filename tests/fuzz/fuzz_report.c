@@ -11,7 +11,7 @@
 static void check_report(const char *text, size_t size)
 {
 	struct osp_text once = OSP_TEXT_INIT, twice = OSP_TEXT_INIT;
-	struct osp_report report, again;
+	struct osp_place_report report, again;
 
 	if (osp_report_read(text, size, &report, NULL))
 		return;

@@ -200,6 +200,17 @@ time.sleep(60)' "$REPORT_PORT" 3>&- &
 	matches "$(<"$BATS_TEST_TMPDIR/journal")" 'reports dropped: [0-9]+ from ports that users can have'
 }
 
+# one_of_two_within_a_second: two at once; on a busy machine they may be further apart
+one_of_two_within_a_second() {
+	local report first
+	report=$(text n1 | sed 's/forged/right/')
+	first=$BATS_TEST_TMPDIR/first
+	say --from "$(address n1)" --munge "$(socket)" <<<"$report" >"$first" 3>&- &
+	said=$(say --from "$(address n1)" --munge "$(socket)" <<<"$report")
+	wait $!
+	[[ "$(<"$first") $said" == *s* ]]
+}
+
 @test "from a reserved port: a user's credential, another address, no node, a recorded one, hostile bytes, 5 KiB" {
 	local said
 	# a user's credential, and root's for another reader
@@ -238,8 +249,7 @@ time.sleep(60)' "$REPORT_PORT" 3>&- &
 	# and what is right is taken, once a second
 	said=$(text n1 | sed 's/forged/right/' | say --from "$(address n1)" --munge "$(socket)")
 	equal "$said" k
-	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)")
-	equal "$said" s 'the second within a second'
+	await 30 one_of_two_within_a_second
 	await 10 shows right.1 said_by n1 5
 	unwatch
 	matches "$(<"$BATS_TEST_TMPDIR/journal")" "reports dropped: .*not root's.*no report.*of no node.*wrong address.*too soon"

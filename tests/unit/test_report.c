@@ -32,7 +32,7 @@ static void a_report_is_read_as_it_was_written(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct osp_text again = OSP_TEXT_INIT;
-		struct osp_report report;
+		struct osp_place_report report;
 		struct osp_error error = {.text = ""};
 
 		osp_report_read(texts[i], strlen(texts[i]), &report, &error);
@@ -50,7 +50,7 @@ static void a_report_is_read_as_it_was_written(void **state)
 static void what_is_not_known_is_passed_over(void **state)
 {
 	static const char text[] = HEAD "rail 7\nnvlink " DOMAIN "\n";
-	struct osp_report report;
+	struct osp_place_report report;
 
 	(void)state;
 	assert_int_equal(osp_report_read(text, strlen(text), &report, NULL), 0);
@@ -93,7 +93,7 @@ static void what_is_no_report_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct osp_error error = {.text = ""};
-		struct osp_report report;
+		struct osp_place_report report;
 
 		assert_int_equal(
 			osp_report_read(cases[i].text, strlen(cases[i].text), &report, &error), -1);
@@ -105,7 +105,7 @@ static void what_is_no_report_is_refused(void **state)
 static void sizes_and_zeroes(void **state)
 {
 	char text[OSP_REPORT_BYTES_MAX + 2];
-	struct osp_report report;
+	struct osp_place_report report;
 	size_t used = strlen(HEAD);
 
 	(void)state;
@@ -172,7 +172,7 @@ static void smpquery_names_the_switch(void **state)
 
 static int take(struct osp_report_book *book, const char *node, int64_t boot_s, const char *nvlink)
 {
-	struct osp_report report = {.boot_s = boot_s};
+	struct osp_place_report report = {.boot_s = boot_s};
 
 	snprintf(report.node, sizeof(report.node), "%s", node);
 	snprintf(report.nvlink, sizeof(report.nvlink), "%s", nvlink);
@@ -181,7 +181,7 @@ static int take(struct osp_report_book *book, const char *node, int64_t boot_s, 
 
 static const char *nvlink_of(const struct osp_report_book *book, const char *node)
 {
-	const struct osp_report *report = osp_report_book_find(book, node, NULL);
+	const struct osp_place_report *report = osp_report_book_find(book, node, NULL);
 
 	return report ? report->nvlink : NULL;
 }
