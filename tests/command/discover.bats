@@ -383,7 +383,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	export SLURM_CONF=$PWD/conf/slurm.conf
 	start
 	with_keys
-	expect 2 "onespine: --from is needed, or watch.from in onespine.yaml: ec2, infiniband or topograph:/path" \
+	expect 2 "onespine: --from is needed, or watch.from in onespine.yaml: ec2, infiniband, nvlink or topograph:/path" \
 		onespine topology discover --nodes=map -o t
 	printf 'watch:\n  from: ec2\n  max_lost: 25\n' >conf/onespine.yaml
 	expect 0 "applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" \

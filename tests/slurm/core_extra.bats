@@ -7,12 +7,17 @@
 load helpers
 
 setup_file() {
-	slurm_at_least 23.11 || skip 'Slurm before 23.11 looks at no Extra'
+	slurm_at_least 23.11 || return 0 # setup() skips each test
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 4
 	printf 'partitions:\n  train: {gang: always, allow_off: false}\n' >"$BATS_FILE_TMPDIR/onespine.yaml"
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1,bf_resolution=1,extra_constraints \
 		--partition 'gpu Nodes=ALL Default=YES' --partition 'train Nodes=ALL'
+}
+
+setup() {
+	slurm_at_least 23.11 || skip 'Slurm before 23.11 looks at no Extra'
+	untraced free_all
 }
 
 # extra HOSTLIST: these nodes, and no others, have rack 2

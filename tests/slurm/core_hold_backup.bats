@@ -53,6 +53,7 @@ none_used() {
 	scontrol update NodeName=n3 State=RESUME
 	await_job "$waiting" RUNNING
 	none_used
+	await_saved "$waiting" # what the primary comes back with
 	start_primary
 	equal "$(job_state "$running") $(job_state "$waiting")" 'RUNNING RUNNING'
 	none_used
