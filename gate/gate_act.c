@@ -94,18 +94,20 @@ static void excuse_absent(const struct osp_gate_here *here, struct osp_gate_repo
 }
 
 /* Asks about all nodes, for what the breaker counts. 0, or Slurm's error. */
-static int ask_nodes(struct osp_controller_nodes *nodes, struct osp_gate_means *means,
-		     struct osp_breaker_mark **marks, uint64_t until_ms)
+static int ask_nodes(const struct osp_gate_here *here, struct osp_controller_nodes *nodes,
+		     struct osp_gate_means *means, struct osp_breaker_mark **marks,
+		     uint64_t until_ms)
 {
 	int code = osp_controller_nodes(until_ms, nodes);
 
 	if (code)
 		return code;
 	*marks = gate_act_marks(nodes, &means->breaker.mark_count);
+	code = gate_act_add_marks(here, marks, &means->breaker.mark_count, until_ms);
 	means->breaker.marks = *marks;
 	means->breaker.node_count = nodes->count;
 	means->breaker.now_s = (int64_t)time(NULL);
-	return 0;
+	return code;
 }
 
 /*
@@ -122,7 +124,7 @@ static bool attempt_without_job(const struct osp_gate_here *here, struct osp_gat
 	int code = 0;
 
 	if (any_failed(here->gang, reports)) {
-		code = ask_nodes(&nodes, &means, &marks, until_ms);
+		code = ask_nodes(here, &nodes, &means, &marks, until_ms);
 		if (code)
 			gate_act_failed(code, "asking slurmctld");
 		else
@@ -155,11 +157,12 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	if (code == 0)
 		excuse_absent(here, reports);
 	if (code == 0 && any_failed(here->gang, reports))
-		code = ask_nodes(&nodes, &means, &marks, until_ms);
+		code = ask_nodes(here, &nodes, &means, &marks, until_ms);
 	if (code == 0)
 		code = osp_controller_began(until_ms, &gate_act_seen.began_s);
 	if (code) {
 		gate_act_failed(code, "asking slurmctld");
+		free(marks);
 		osp_controller_nodes_free(&nodes);
 		return false;
 	}

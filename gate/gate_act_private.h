@@ -83,6 +83,11 @@ struct osp_breaker_mark *gate_act_marks(const struct osp_controller_nodes *nodes
 void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_nodes *nodes, uint64_t until_ms);
 
+/* Adds to the breaker's marks, which may move, a mark for each node in quarantine. Returns 0 or
+ * Slurm's error. */
+int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark **marks,
+		       size_t *count, uint64_t until_ms);
+
 /* Keeps the node out of use without a drain (lib/gate/quarantine.h), where the policy says so and
  * clustermgtd would end its instance. Returns false if it is to be drained. */
 bool gate_act_quarantine(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,

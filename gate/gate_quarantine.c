@@ -3,10 +3,13 @@
 #include "onespine_config.h"
 #include "gate/gate_act_private.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gate/gate_job.h"
 #include "host/slurm/controller_quarantine.h"
+#include "lib/health/reason.h"
 
 /* Returns where the node is among those in quarantine, the longest first; their number if it is
  * not. */
@@ -19,65 +22,114 @@ static size_t place_of(const struct osp_quarantine_list *list, const char *node)
 	return i;
 }
 
-/* Gives the place up if gates of other gangs were first: no more than the policy's number are
- * kept. */
-static bool is_one_too_many(const struct osp_gate_policy *policy, const char *node,
-			    uint64_t until_ms)
+/* Tells whether the policy and the platform are such. */
+static bool applies(const struct osp_gate_here *here)
+{
+	return here->policy->quarantine && here->job->clustermgtd;
+}
+
+int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark **marks,
+		       size_t *count, uint64_t until_ms)
+{
+	struct osp_quarantine_list list;
+	struct osp_breaker_mark *more;
+	int error = 0;
+
+	if (!applies(here))
+		return 0;
+	error = osp_controller_quarantined(until_ms, &list);
+	more = error ? NULL : realloc(*marks, (*count + list.count + 1) * sizeof(*more));
+	if (more) {
+		*marks = more;
+		for (size_t i = 0; i < list.count; i++)
+			more[(*count)++] =
+				(struct osp_breaker_mark){.since_s = list.nodes[i].since_s};
+	}
+	osp_quarantine_list_free(&list);
+	return error ? error : more ? 0 : ENOMEM;
+}
+
+/* Drains a node and then deletes its reservation, so that no job starts there in between. */
+static void give_up(const struct osp_quarantined *place, const struct osp_gate_sentence *sentence,
+		    const struct osp_controller_node *node, uint64_t until_ms)
+{
+	bool others = node && node->reason && !osp_reason_is_ours(node->reason);
+
+	if (gate_act_failed(
+		    osp_controller_drain(place->node, others ? NULL : sentence->reason, until_ms),
+		    place->node))
+		return; /* it stays in quarantine, which is as good */
+	gate_act_say("%s drained, since other gates filled quarantine first: %s", place->node,
+		     sentence->reason);
+	(void)osp_controller_unquarantine(place, until_ms);
+}
+
+/*
+ * Gives the place up if gates of other gangs were first: no more than the policy's number are kept.
+ * Returns whether it did.
+ */
+static bool is_one_too_many(const struct osp_gate_here *here,
+			    const struct osp_gate_sentence *sentence,
+			    const struct osp_controller_node *node, uint64_t until_ms)
 {
 	struct osp_quarantine_list list;
 	bool too_many = false;
 	size_t place;
 
 	if (osp_controller_quarantined(until_ms, &list) == 0) {
-		place = place_of(&list, node);
-		too_many = place < list.count && place >= policy->quarantine &&
-			   osp_controller_unquarantine(&list.nodes[place], until_ms) == 0;
+		place = place_of(&list, here->gang->nodes[sentence->rank]);
+		too_many = place < list.count && place >= here->policy->quarantine;
+		if (too_many)
+			give_up(&list.nodes[place], sentence, node, until_ms);
 	}
 	osp_quarantine_list_free(&list);
 	return too_many;
 }
 
-static bool reserve(const struct osp_gate_here *here, const char *name, const char *instance,
-		    uint64_t until_ms)
+/* Asks what becomes of the node; OSP_QUARANTINE_DRAIN also if that is not known. */
+static enum osp_quarantine_choice choose(const struct osp_gate_here *here, const char *name,
+					 uint64_t until_ms)
 {
-	int error = osp_controller_quarantine(name, instance, until_ms);
+	enum osp_quarantine_choice choice = OSP_QUARANTINE_DRAIN;
+	struct osp_quarantine_list list;
+	int error = osp_controller_quarantined(until_ms, &list);
 
-	if (error) {
-		gate_act_say("%s: no quarantine, it is drained: %s", name,
-			     osp_controller_words(error));
-		return false;
+	if (!gate_act_failed(error, "asking for nodes in quarantine")) {
+		choice = osp_quarantine_choose(here->policy, list.nodes, list.count, name);
+		if (choice == OSP_QUARANTINE_DRAIN)
+			gate_act_say("%s is drained: quarantine is full (%u)", name,
+				     here->policy->quarantine);
 	}
-	return !is_one_too_many(here->policy, name, until_ms);
+	osp_quarantine_list_free(&list);
+	return choice;
 }
 
 bool gate_act_quarantine(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 			 const struct osp_controller_node *node, uint64_t until_ms)
 {
 	const char *name = here->gang->nodes[sentence->rank];
-	enum osp_quarantine_choice choice;
-	struct osp_quarantine_list list;
 	int error;
 
-	if (!here->policy->quarantine || !here->job->clustermgtd)
+	/* a reservation with MAINT or OVERLAP would get the node all the same */
+	if (!applies(here) || (gate_act_seen.job_known && gate_act_seen.job.reserved))
 		return false;
-	error = osp_controller_quarantined(until_ms, &list);
-	choice = error ? OSP_QUARANTINE_DRAIN
-		       : osp_quarantine_choose(here->policy, list.nodes, list.count, name);
-	osp_quarantine_list_free(&list);
-	if (gate_act_failed(error, "asking for nodes in quarantine"))
+	switch (choose(here, name, until_ms)) {
+	case OSP_QUARANTINE_DRAIN:
 		return false;
-	if (choice == OSP_QUARANTINE_ALREADY) {
+	case OSP_QUARANTINE_ALREADY:
 		gate_act_say("%s is in quarantine already", name);
 		return true;
+	case OSP_QUARANTINE_KEEP:
+		break;
 	}
-	if (choice == OSP_QUARANTINE_DRAIN) {
-		gate_act_say("%s is drained: quarantine is full (%u)", name,
-			     here->policy->quarantine);
+	error = osp_controller_quarantine(name, node ? node->instance : NULL, until_ms);
+	if (error) {
+		gate_act_say("%s: no quarantine, it is drained: %s", name,
+			     osp_controller_words(error));
 		return false;
 	}
-	if (!reserve(here, name, node ? node->instance : NULL, until_ms))
-		return false;
-	gate_act_say("%s in quarantine for %u hours at most: %s", name, here->policy->quarantine_h,
-		     sentence->reason);
+	if (!is_one_too_many(here, sentence, node, until_ms))
+		gate_act_say("%s in quarantine for %u hours at most: %s", name,
+			     here->policy->quarantine_h, sentence->reason);
 	return true;
 }

@@ -215,6 +215,7 @@ static void take_job(const slurm_job_info_t *record, struct osp_controller_job *
 								      : OSP_PHASE_ENDED;
 	job->batch = record->batch_flag != 0;
 	job->requeue = record->requeue != 0;
+	job->reserved = record->resv_name && *record->resv_name;
 	job->restarts = record->restart_cnt;
 	job->nodes = copy(record->nodes);
 	job->required = copy(record->req_nodes);
@@ -279,6 +280,7 @@ static void take_node(const node_info_t *record, struct osp_controller_node *nod
 	node->gpus = osp_gate_gres_gpus(record->gres);
 	node->drained = (record->node_state & NODE_STATE_DRAIN) != 0;
 	node->idle = base == NODE_STATE_IDLE && !(record->node_state & NODE_STATE_COMPLETING);
+	node->boot_s = (int64_t)record->boot_time;
 	node->instance = copy(osp_listed_instance(record, instance, sizeof(instance)));
 	node->responding = base != NODE_STATE_DOWN && base != NODE_STATE_FUTURE &&
 			   !(record->node_state & NODE_STATE_NO_RESPOND);

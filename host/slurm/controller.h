@@ -35,6 +35,7 @@ struct osp_controller_job {
 	enum osp_controller_phase phase; /* RUNNING from its allocation on, its Prologs too */
 	bool batch;
 	bool requeue;
+	bool reserved; /* it runs in a reservation of Slurm's */
 	uint32_t restarts;
 	char *nodes;
 	char *required; /* by its user, as he wrote them; NULL: none */
@@ -56,6 +57,7 @@ struct osp_controller_node {
 	char *reason;
 	char *instance; /* the cloud's, as node_instance.h says; NULL: not known */
 	int64_t since_s;
+	int64_t boot_s;
 	bool drained;	 /* or draining */
 	bool idle;	 /* no job on it */
 	uint32_t gpus;	 /* of its GRES, whatever their type */

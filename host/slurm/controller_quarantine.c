@@ -8,7 +8,6 @@
 #include <slurm/slurm_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/slurm_compat.h"
 #include "host/slurm/controller_private.h"
@@ -26,13 +25,26 @@ static int make_reservation(struct osp_controller_question *question)
 	reservation.name = question->words[0];
 	reservation.node_list = question->words[1];
 	reservation.users = owner;
-	reservation.start_time = time(NULL);
 	reservation.duration = INFINITE;
 	reservation.flags = RESERVE_FLAG_IGN_JOBS;
 	name = slurm_create_reservation(&reservation);
 	created = name != NULL;
 	OSP_RESERVATION_NAME_FREE(name);
 	return created ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+/* Tells whether the node is in quarantine already: slurmctld looks for an overlap before it looks
+ * at the name (create_resv() of its reservation.c, 22.05 to 26.05). */
+static bool is_quarantined(const char *node, uint64_t until_ms)
+{
+	struct osp_quarantine_list list;
+	bool found = false;
+
+	if (osp_controller_quarantined(until_ms, &list) == 0)
+		for (size_t i = 0; i < list.count && !found; i++)
+			found = !strcmp(list.nodes[i].node, node);
+	osp_quarantine_list_free(&list);
+	return found;
 }
 
 int osp_controller_quarantine(const char *node, const char *instance, uint64_t until_ms)
@@ -43,7 +55,10 @@ int osp_controller_quarantine(const char *node, const char *instance, uint64_t u
 		.words = {(char *)osp_quarantine_name(node, instance, name), (char *)node}};
 	int error = osp_controller_ask(&question, until_ms, NULL);
 
-	return error == ESLURM_RESERVATION_NAME_DUP ? 0 : error;
+	if ((error == ESLURM_RESERVATION_OVERLAP || error == ESLURM_RESERVATION_NAME_DUP) &&
+	    is_quarantined(node, until_ms))
+		return 0;
+	return error;
 }
 
 int osp_controller_unquarantine(const struct osp_quarantined *node, uint64_t until_ms)

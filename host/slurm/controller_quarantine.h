@@ -25,9 +25,10 @@ int osp_controller_quarantined(uint64_t until_ms, struct osp_quarantine_list *li
 void osp_quarantine_list_free(struct osp_quarantine_list *list);
 
 /*
- * Reserves `node` for root, from now on, without an end, whatever runs there. `instance` (NULL: not
- * known) names the reservation. A reservation of that name that exists is success. Slurm refuses
- * (ESLURM_RESERVATION_OVERLAP) a node in another reservation.
+ * Reserves `node` for root, from slurmctld's now on, whatever runs there; Slurm ends it after a
+ * year. `instance` (NULL: not known) names the reservation. A node that is in quarantine already is
+ * success. Slurm refuses (ESLURM_RESERVATION_OVERLAP) a node in another reservation, unless that
+ * one has MAINT or OVERLAP.
  */
 int osp_controller_quarantine(const char *node, const char *instance, uint64_t until_ms);
 

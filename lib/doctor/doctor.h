@@ -86,9 +86,10 @@ struct osp_running {
 	bool prolog_alloc;
 	bool prolog_defer_batch;
 	const char *trials; /* hostlist: in reservations of rechecks that have ended; NULL: none */
-	const char *old_places; /* hostlist: running nodes that have booted since a cloud reported
+	const char *quarantined; /* hostlist: in quarantine (lib/gate/quarantine.h); NULL: none */
+	const char *old_places;	 /* hostlist: running nodes that have booted since a cloud reported
 				their places; NULL: none */
-	const char *unreported; /* hostlist: running nodes that have not reported their place since
+	const char *unreported;	 /* hostlist: running nodes that have not reported their place since
 				they booted; NULL: none */
 	const char *crossing; /* what reports contradict in the topology, in words; NULL: nothing */
 	/* Of the reservations for the ends of Capacity Blocks, names; NULL: there are none. */

@@ -3,6 +3,8 @@
  * (lib/conf/clustermgtd.h) */
 #include "lib/doctor/doctor_private.h"
 
+#include "lib/conf/clustermgtd.h"
+
 /* SuspendExcStates came with 23.02 (slurm.conf(5)); before, Slurm powers any idle node down. */
 #define SUSPEND_EXC_STATES_SINCE 0x170200
 
@@ -10,6 +12,14 @@ static void check_without(struct osp_diagnosis *diagnosis)
 {
 	if (!diagnosis->facts->gate.quarantine)
 		return;
+	if (osp_has_clustermgtd(diagnosis->facts->conf)) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "gates keep nodes in quarantine instead of draining them, though "
+			 "clustermgtd ends no drained node here (terminate_drain_nodes)");
+		osp_cure(diagnosis, "leave gate: quarantine out of %s",
+			 diagnosis->facts->config_path);
+		return;
+	}
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "%s has gate: quarantine, which does nothing here: nobody ends drained nodes",
 		 diagnosis->facts->config_path);
@@ -34,22 +44,24 @@ static void check_evidence(struct osp_diagnosis *diagnosis)
 		 diagnosis->facts->config_path);
 }
 
+/* Who lets nodes go: also those that an earlier policy put into quarantine. */
 static void check_recheck(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const char *kept = facts->running.quarantined;
 
-	if (facts->recheck_enabled && !facts->gate.quarantine) {
+	if (facts->recheck_enabled && !facts->gate.quarantine && !kept) {
 		osp_find(diagnosis, OSP_DOCTOR_WARNING,
 			 "onespine-recheck.timer has nothing to do: clustermgtd ends the instance "
-			 "of "
-			 "a drained node before it could be checked again");
+			 "of a drained node before it could be checked again");
 		osp_cure(diagnosis, "systemctl disable --now onespine-recheck.timer");
 	}
-	if (!facts->recheck_enabled && facts->gate.quarantine && facts->controller) {
+	if (!facts->recheck_enabled && facts->controller && (facts->gate.quarantine || kept)) {
 		osp_find(diagnosis, OSP_DOCTOR_WARNING,
-			 "nodes stay in quarantine after their %u hours: onespine-recheck.timer, "
+			 "nodes stay in quarantine after their %u hours%s%s: "
+			 "onespine-recheck.timer, "
 			 "which lets them go, is not enabled",
-			 facts->gate.quarantine_h);
+			 facts->gate.quarantine_h, kept ? ", now " : "", kept ? kept : "");
 		osp_cure(diagnosis, "systemctl enable --now onespine-recheck.timer");
 	}
 }

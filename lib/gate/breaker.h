@@ -24,7 +24,8 @@
  * node. */
 #define OSP_BREAKER_LEAST 3
 
-/* A drained node: Slurm's reason for it, ours or not, and the time of the reason. */
+/* A drained node: Slurm's reason for it, ours or not, and the time of the reason. A node in
+ * quarantine has no reason (NULL): it counts for every check. */
 struct osp_breaker_mark {
 	const char *reason;
 	int64_t since_s; /* Unix time */

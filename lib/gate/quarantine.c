@@ -34,17 +34,18 @@ enum osp_quarantine_choice osp_quarantine_choose(const struct osp_gate_policy *p
 }
 
 /* Tells whether it is known that the node is not what was put into quarantine. */
-static bool is_another(const struct osp_quarantined *node, const char *instance)
+static bool is_another(const struct osp_quarantined *node, const struct osp_quarantine_now *now)
 {
-	return *instance && strcmp(node->instance, node->node) != 0 &&
-	       strcmp(node->instance, instance) != 0;
+	if (!strcmp(node->instance, node->node))
+		return now->boot_s > node->since_s;
+	return now->instance && *now->instance && strcmp(node->instance, now->instance) != 0;
 }
 
 enum osp_quarantine_due osp_quarantine_due(const struct osp_gate_policy *policy,
-					   const struct osp_quarantined *node, const char *instance,
-					   int64_t now_s)
+					   const struct osp_quarantined *node,
+					   const struct osp_quarantine_now *now, int64_t now_s)
 {
-	if (!instance || is_another(node, instance))
+	if (!now->exists || is_another(node, now))
 		return OSP_QUARANTINE_ANOTHER;
 	if (now_s - node->since_s >= (int64_t)policy->quarantine_h * HOUR_S)
 		return OSP_QUARANTINE_OVER;

@@ -17,6 +17,7 @@
 #ifndef OSP_QUARANTINE_H
 #define OSP_QUARANTINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,7 @@
 #define OSP_QUARANTINE_PREFIX	  "onespine-quarantine-"
 #define OSP_QUARANTINE_NAME_BYTES 160
 #define OSP_QUARANTINE_NODES_MAX  64
-#define OSP_QUARANTINE_HOURS_MAX  8760
+#define OSP_QUARANTINE_HOURS_MAX  8000 /* Slurm ends a reservation after 8760 */
 
 /* One node in quarantine. */
 struct osp_quarantined {
@@ -61,12 +62,19 @@ enum osp_quarantine_due {
 	OSP_QUARANTINE_ANOTHER /* it is another instance, or is gone: delete the reservation */
 };
 
+/* What a node is now, as slurmctld has it. */
+struct osp_quarantine_now {
+	bool exists;
+	const char *instance; /* NULL or "": not known */
+	int64_t boot_s;	      /* 0: not known */
+};
+
 /*
- * Returns what is due at `now_s`. `instance` is what the node is now: "" if that is not known,
- * NULL if Slurm has no such node.
+ * Returns what is due at `now_s`. If the instance in quarantine was not known, a boot since then
+ * makes the node another one: a next gate checks it.
  */
 enum osp_quarantine_due osp_quarantine_due(const struct osp_gate_policy *policy,
-					   const struct osp_quarantined *node, const char *instance,
-					   int64_t now_s);
+					   const struct osp_quarantined *node,
+					   const struct osp_quarantine_now *now, int64_t now_s);
 
 #endif

@@ -219,6 +219,29 @@ as_nobody() {
 	equal "$(reservations)" ''
 }
 
+@test "a job in a reservation that goes over others, MAINT or OVERLAP, would get the node again: it is drained" {
+	scontrol create reservation ReservationName=theirs Users=root StartTime=now Duration=60 Nodes=q-st-p5-5 Flags=MAINT,IGNORE_JOBS >/dev/null
+	fault q-st-p5-5 "$ECC"
+	job=$(submit --requeue --reservation=theirs -N1 --gres=gpu:8)
+	await 60 requeued "$job"
+	await 10 drained q-st-p5-5 "$ECC_REASON"
+	scancel "$job"
+	await 30 no_jobs
+	equal "$(reservations)" theirs
+	scontrol delete ReservationName=theirs
+}
+
+@test "with terminate_drain_nodes=False recheck works as elsewhere, and lets go what is in quarantine" {
+	in_quarantine q-st-p5-2 i-0002
+	root=$BATS_FILE_TMPDIR/root
+	mkdir -p "$root/etc/parallelcluster/slurm_plugin"
+	printf '[clustermgtd]\nterminate_drain_nodes = False\n' >"$root/etc/parallelcluster/slurm_plugin/parallelcluster_clustermgtd.conf"
+	run env ONESPINE_TEST_ROOT="$root" ONESPINE_TEST_NOW_S=$((EPOCHSECONDS + 4 * 3600)) onespine recheck
+	holds "$output" 'q-st-p5-2: drained after 3 hours in quarantine: i-0002'
+	holds "$output" 'no node is drained for a reason that begins with "onespine: "'
+	equal "$(reservations)" ''
+}
+
 @test "without ParallelCluster's file, or with quarantine left out, a node that fails is drained" {
 	sed -i '/slurm_parallelcluster.conf/d' "$CONF"
 	cluster reconfigure --dir "$ONESPINE_CLUSTER"

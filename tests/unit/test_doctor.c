@@ -672,8 +672,15 @@ static void test_clustermgtd(void **state)
 	       "onespine-recheck.timer, which lets them go, is not enabled | systemctl enable "
 	       "--now "
 	       "onespine-recheck.timer");
+	host.facts.gate.quarantine = 0; /* what an earlier policy left */
+	host.facts.running.quarantined = "gpu-st-p5-[1-2]";
+	expect(&host, GOOD,
+	       "warning clustermgtd: nodes stay in quarantine after their 72 hours, now "
+	       "gpu-st-p5-[1-2]: onespine-recheck.timer, which lets them go, is not enabled | "
+	       "systemctl enable --now onespine-recheck.timer");
 	host.facts.recheck_enabled = true;
-	host.facts.gate.quarantine = 0;
+	expect(&host, GOOD, "");
+	host.facts.running.quarantined = NULL;
 	host.facts.gate.history_shared = false;
 	expect(&host, GOOD,
 	       "warning clustermgtd: clustermgtd ends the instance of a drained node, and its "

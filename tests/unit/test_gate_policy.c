@@ -172,7 +172,7 @@ static void refusals(void **state)
 		{"{quarantine: 65}",
 		 "quarantine: a whole number from 0 to 64 is expected, not '65'"},
 		{"{quarantine_h: 0}",
-		 "quarantine_h: a whole number from 1 to 8760 is expected, not '0'"},
+		 "quarantine_h: a whole number from 1 to 8000 is expected, not '0'"},
 		{"{evidence: here}",
 		 "evidence: local or a folder's whole path is expected, not 'here'"},
 		{"{evidence: [a]}", "evidence: a word of 1 to 255 bytes is expected, not a list"},

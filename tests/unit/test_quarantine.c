@@ -47,26 +47,30 @@ static void says_what_is_due(void **state)
 {
 	static const struct {
 		struct osp_quarantined node;
-		const char *instance;
+		struct osp_quarantine_now now;
 		int64_t now_s;
 		enum osp_quarantine_due due;
 	} cases[] = {
-		{{"n1", "i-1", 1000}, "i-1", 1000 + 7199, OSP_QUARANTINE_STAYS},
-		{{"n1", "i-1", 1000}, "i-1", 1000 + 7200, OSP_QUARANTINE_OVER},
-		{{"n1", "i-1", 1000}, "i-2", 1001, OSP_QUARANTINE_ANOTHER},
-		{{"n1", "i-1", 1000}, "i-2", 1000 + 7200, OSP_QUARANTINE_ANOTHER},
-		{{"n1", "i-1", 1000}, NULL, 1001, OSP_QUARANTINE_ANOTHER},
-		/* not known: only the hours count */
-		{{"n1", "i-1", 1000}, "", 1001, OSP_QUARANTINE_STAYS},
-		{{"n1", "i-1", 1000}, "", 1000 + 7200, OSP_QUARANTINE_OVER},
-		{{"n1", "n1", 1000}, "i-2", 1001, OSP_QUARANTINE_STAYS},
+		{{"n1", "i-1", 1000}, {true, "i-1", 900}, 1000 + 7199, OSP_QUARANTINE_STAYS},
+		{{"n1", "i-1", 1000}, {true, "i-1", 900}, 1000 + 7200, OSP_QUARANTINE_OVER},
+		/* a reboot of the same instance */
+		{{"n1", "i-1", 1000}, {true, "i-1", 1001}, 1002, OSP_QUARANTINE_STAYS},
+		{{"n1", "i-1", 1000}, {true, "i-2", 900}, 1001, OSP_QUARANTINE_ANOTHER},
+		{{"n1", "i-1", 1000}, {true, "i-2", 900}, 1000 + 7200, OSP_QUARANTINE_ANOTHER},
+		{{"n1", "i-1", 1000}, {false, NULL, 0}, 1001, OSP_QUARANTINE_ANOTHER},
+		/* not known now: only the hours count */
+		{{"n1", "i-1", 1000}, {true, "", 1001}, 1002, OSP_QUARANTINE_STAYS},
+		{{"n1", "i-1", 1000}, {true, NULL, 0}, 1000 + 7200, OSP_QUARANTINE_OVER},
+		/* not known then: a boot makes another of it */
+		{{"n1", "n1", 1000}, {true, "i-2", 900}, 1001, OSP_QUARANTINE_STAYS},
+		{{"n1", "n1", 1000}, {true, "", 1001}, 1002, OSP_QUARANTINE_ANOTHER},
 	};
 	struct osp_gate_policy policy = {.quarantine = 2, .quarantine_h = 2};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
-		if (osp_quarantine_due(&policy, &cases[i].node, cases[i].instance,
-				       cases[i].now_s) != cases[i].due)
+		if (osp_quarantine_due(&policy, &cases[i].node, &cases[i].now, cases[i].now_s) !=
+		    cases[i].due)
 			fail_msg("case %zu", i);
 }
 

@@ -298,6 +298,7 @@ static void say(json_t *fates, const struct osp_call *call, const char *node, co
 	}
 	entry = json_object();
 	json_object_set_new(entry, "node", osp_json_string(node));
+	json_object_set_new(entry, "fate", json_string("quarantine"));
 	json_object_set_new(entry, "says", osp_json_string(words));
 	json_array_append_new(fates, entry);
 }
@@ -379,46 +380,40 @@ static int do_due(const struct ward *ward, const struct osp_quarantined *node,
 	return error;
 }
 
-static int all_due(struct ward *ward)
+static int do_all_due(const struct ward *ward, json_t *fates)
 {
-	json_t *fates = json_array();
 	int status = OSP_EXIT_YES;
 	char words[256];
 
 	for (size_t i = 0; i < ward->list.count; i++) {
 		const struct osp_quarantined *node = &ward->list.nodes[i];
-		const struct osp_controller_node *now =
+		const struct osp_controller_node *record =
 			osp_controller_node(&ward->nodes, node->node);
-		const char *instance = now ? (now->instance ? now->instance : "") : NULL;
-		enum osp_quarantine_due due =
-			osp_quarantine_due(ward->policy, node, instance, now_s());
+		struct osp_quarantine_now now = {.exists = record};
 
-		if (do_due(ward, node, due, words, sizeof(words)))
+		if (record) {
+			now.instance = record->instance;
+			now.boot_s = record->boot_s;
+		}
+		if (do_due(ward, node, osp_quarantine_due(ward->policy, node, &now, now_s()), words,
+			   sizeof(words)))
 			status = OSP_EXIT_NO;
 		say(fates, ward->call, node->node, words);
 	}
-	if (!ward->list.count && !ward->call->values[OSP_OPTION_JSON])
-		printf("clustermgtd ends drained nodes, so none is checked again; no node is in "
-		       "quarantine\n");
-	return print_fates(fates, ward->call, status);
+	return status;
 }
 
-int osp_run_quarantine_due(const struct osp_call *call)
+int osp_quarantine_do_due(const struct osp_call *call, json_t *fates, size_t *count)
 {
 	struct ward ward = {.call = call};
 	struct osp_error error = {.text = ""};
 	int status;
 
-	if (call->argument_count) {
-		osp_error_set(&error,
-			      "clustermgtd owns the drained nodes of this cluster and ends their "
-			      "instances: none can be checked again (onespine quarantine)");
-		return osp_say_error(&error);
-	}
 	if (read_policy(&ward, &error) || read_nodes(&ward, &error))
 		status = osp_say_error(&error);
 	else
-		status = all_due(&ward);
+		status = do_all_due(&ward, fates);
+	*count = ward.list.count;
 	ward_free(&ward);
 	return status;
 }

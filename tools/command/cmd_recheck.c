@@ -80,7 +80,8 @@ struct recheck {
 	size_t subject_count;
 	struct trial *trials;
 	uint32_t count;
-	bool changed;			      /* a node's state has changed since they were read */
+	bool ended;   /* clustermgtd ends drained nodes: none is checked (lib/conf/clustermgtd.h) */
+	bool changed; /* a node's state has changed since they were read */
 	char cluster[OSP_CLUSTER_NAME_BYTES]; /* the name of the nodes' cluster */
 	char returns_path[OSP_CLUSTER_NAME_BYTES + sizeof(OSP_STATE_DIR) + 32];
 	char program[4096];
@@ -699,7 +700,8 @@ static int choose(struct recheck *recheck, struct osp_error *error)
 
 static int print(const struct recheck *recheck)
 {
-	int status = OSP_EXIT_YES;
+	int status = OSP_EXIT_YES, due;
+	size_t in_quarantine = 0;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < recheck->count; i++) {
@@ -715,9 +717,17 @@ static int print(const struct recheck *recheck)
 		json_object_set_new(entry, "says", osp_json_string(trial->says));
 		json_array_append_new(list, entry);
 	}
+	due = recheck->call->argument_count
+		      ? OSP_EXIT_YES
+		      : osp_quarantine_do_due(recheck->call, list, &in_quarantine);
+	if (due > status)
+		status = due;
 	if (recheck->call->values[OSP_OPTION_JSON])
 		return osp_print_json(list, status);
-	if (!recheck->count)
+	if (recheck->ended && !in_quarantine)
+		printf("clustermgtd ends drained nodes, so none is checked again; no node is in "
+		       "quarantine\n");
+	if (!recheck->count && !recheck->ended)
 		printf("no node is drained for a reason that begins with \"%s\"\n",
 		       OSP_REASON_PREFIX);
 	json_decref(list);
@@ -807,12 +817,14 @@ int osp_run_recheck(const struct osp_call *call)
 	struct osp_error error = {.text = ""};
 	int status;
 
-	if (geteuid() == 0 && osp_clustermgtd_owns_drained())
-		return osp_run_quarantine_due(call);
 	if (geteuid() != 0)
 		osp_error_set(&error, "recheck is for root: it undrains nodes and drains them");
+	else if ((recheck.ended = osp_clustermgtd_owns_drained()) && call->argument_count)
+		osp_error_set(&error,
+			      "clustermgtd owns the drained nodes of this cluster and ends their "
+			      "instances: none can be checked again (onespine quarantine)");
 	else if (find_program(&recheck, &error) == 0 && read_policy(&recheck, &error) == 0) {
-		if (load_nodes(&recheck, &error) == 0)
+		if (load_nodes(&recheck, &error) == 0 && !recheck.ended)
 			choose(&recheck, &error);
 	}
 	if (*error.text) {

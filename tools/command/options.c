@@ -251,7 +251,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "checked"},
 	[OSP_QUARANTINE] =
 		{.name = "quarantine",
-		 .arguments = "[show NODE | end NODE... | return NODE...]",
+		 .arguments = "[show | end | return NODE...]",
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "show end return",

@@ -7,7 +7,9 @@
 #ifndef OSP_QUARANTINE_COMMAND_H
 #define OSP_QUARANTINE_COMMAND_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "tools/command/options.h"
 
@@ -16,10 +18,11 @@
 bool osp_clustermgtd_owns_drained(void);
 
 /*
- * Does what is due for each node in quarantine, for `onespine recheck`, which checks no node where
- * clustermgtd owns the drained ones; with --dry-run only says it. Prints a line (with --json an
- * entry) for each. Returns the exit status: 1 if something that is due was not done.
+ * Does what is due for each node in quarantine, for `onespine recheck`; with --dry-run only says
+ * it. Prints a line for each, or with --json adds an entry to `fates`. *count is how many there
+ * are. Returns the exit status: 1 if something that is due was not done, 2 if slurmctld was not
+ * asked.
  */
-int osp_run_quarantine_due(const struct osp_call *call);
+int osp_quarantine_do_due(const struct osp_call *call, json_t *fates, size_t *count);
 
 #endif

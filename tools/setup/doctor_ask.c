@@ -28,6 +28,7 @@
 #include "host/record/trial_file.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/controller.h"
+#include "host/slurm/controller_quarantine.h"
 #include "host/source/apply.h"
 #include "host/source/source.h"
 #include "host/slurm/fabric.h"
@@ -89,6 +90,26 @@ static void tell_trials(const char *cluster)
 		tell("trials", list);
 	free(list);
 	osp_controller_trials_free(nodes);
+}
+
+static void tell_quarantined(void)
+{
+	struct osp_quarantine_list list;
+	const char *nodes[TRIALS_MOST];
+	size_t count = 0;
+	char *names = NULL;
+
+	if (osp_controller_quarantined(osp_now_ms() + TRIALS_MS, &list) == 0)
+		while (count < list.count && count < TRIALS_MOST) {
+			nodes[count] = list.nodes[count].node;
+			count++;
+		}
+	if (count)
+		names = osp_hostlist_compact(nodes, count);
+	if (names)
+		tell("quarantined", names);
+	free(names);
+	osp_quarantine_list_free(&list);
 }
 
 /* Nodes that run and have not reported, and what the others' reports contradict. */
@@ -204,6 +225,7 @@ static void ask(const char *cluster, const char *topology_path)
 	tell("prolog_defer_batch", conf->prolog_flags & PROLOG_FLAG_DEFER_BATCH ? "yes" : "no");
 	tell("probe", probe());
 	tell_trials(cluster);
+	tell_quarantined();
 	if (topology_path)
 		tell_old_places(topology_path);
 	tell_block_ends();
@@ -234,6 +256,7 @@ static void take_value(struct osp_running *running, const char *line)
 		{"select_type=", &running->select_type},
 		{"job_submit=", &running->job_submit},
 		{"trials=", &running->trials},
+		{"quarantined=", &running->quarantined},
 		{"old_places=", &running->old_places},
 		{"unreported=", &running->unreported},
 		{"crossing=", &running->crossing},

@@ -627,6 +627,7 @@ void osp_doctor_free(struct osp_doctor *doctor)
 	free((char *)running->select_type);
 	free((char *)running->job_submit);
 	free((char *)running->trials);
+	free((char *)running->quarantined);
 	free((char *)running->block_ends);
 	free((char *)running->block_partition);
 	free((char *)running->old_places);
