@@ -112,7 +112,8 @@ char *osp_gate_suspects_write(const char *const *names, size_t count, size_t *le
 	*left_out = 0;
 	for (;;) {
 		size_t left = count - *left_out;
-		char *list = write_list(names + *left_out, left);
+		/* of no names there may be no array either */
+		char *list = write_list(left ? names + *left_out : NULL, left);
 
 		if (!list || !left || strlen(list) <= OSP_GATE_SUSPECTS_BYTES)
 			return list;
