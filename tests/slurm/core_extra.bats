@@ -9,10 +9,12 @@ load helpers
 setup_file() {
 	slurm_at_least 23.11 || return 0 # setup() skips each test
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 4
-	printf 'partitions:\n  train: {gang: always, allow_off: false}\n' >"$BATS_FILE_TMPDIR/onespine.yaml"
+	printf 'partitions:\n  train: {gang: always, allow_off: false}\n  pairs: {gang: always, allow_off: false, from_nodes: 4}\n' \
+		>"$BATS_FILE_TMPDIR/onespine.yaml"
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1,bf_resolution=1,extra_constraints \
-		--partition 'gpu Nodes=ALL Default=YES' --partition 'train Nodes=ALL'
+		--partition 'gpu Nodes=ALL Default=YES' --partition 'train Nodes=ALL' \
+		--partition 'pairs Nodes=ALL'
 }
 
 setup() {
@@ -91,6 +93,19 @@ run_minutes() {
 	extra n7,n8
 	await_job "$gang" RUNNING
 	equal "$(job_nodes "$gang" | paste -sd' ')" 'n7 n8'
+}
+
+# The nodes that the --extra of one excludes are open to the other, in plans and at the start.
+@test "components, each with an --extra of its own, start on one spine on nodes that fit" {
+	local job tasks
+	tasks=$((2 * $(sinfo -h -n n1 -o %c)))
+	extra n5,n6
+	job=$(submit -p pairs "-n$tasks" --extra=rack=2 : -p pairs "-n$tasks" --extra=rack=1)
+	await_job "$job+0" RUNNING
+	await_job "$job+1" RUNNING
+	equal "$(job_nodes "$job+0" | paste -sd' ')" 'n5 n6'
+	equal "$(job_nodes "$job+1" | paste -sd' ')" 'n7 n8'
+	scancel "$job"
 }
 
 @test "no node fits: a gang is not held, and why names --extra" {
