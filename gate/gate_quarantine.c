@@ -42,8 +42,8 @@ int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark
 	if (more) {
 		*marks = more;
 		for (size_t i = 0; i < list.count; i++)
-			more[(*count)++] =
-				(struct osp_breaker_mark){.since_s = list.nodes[i].since_s};
+			more[(*count)++] = (struct osp_breaker_mark){
+				.since_s = list.nodes[i].since_s, .quarantined = true};
 	}
 	osp_quarantine_list_free(&list);
 	return error ? error : more ? 0 : ENOMEM;

@@ -20,7 +20,7 @@ uint32_t osp_breaker_drained(const struct osp_breaker *breaker,
 		const struct osp_breaker_mark *mark = &breaker->marks[i];
 
 		if (breaker->now_s - mark->since_s <= (int64_t)policy->breaker_s &&
-		    (!mark->reason || osp_reason_names(mark->reason, check)))
+		    (mark->quarantined || osp_reason_names(mark->reason, check)))
 			drained++;
 	}
 	return drained;

@@ -24,11 +24,12 @@
  * node. */
 #define OSP_BREAKER_LEAST 3
 
-/* A drained node: Slurm's reason for it, ours or not, and the time of the reason. A node in
- * quarantine has no reason (NULL): it counts for every check. */
+/* A drained node: Slurm's reason for it, ours or not, and the time of the reason. Or a node in
+ * quarantine, which has no reason and counts for every check. */
 struct osp_breaker_mark {
 	const char *reason;
 	int64_t since_s; /* Unix time */
+	bool quarantined;
 };
 
 struct osp_breaker {

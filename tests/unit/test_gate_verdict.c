@@ -366,13 +366,13 @@ static void fewest_leaves_then_fastest(void **state)
 static void breaker_counts_one_kind_in_its_time(void **state)
 {
 	static const struct osp_breaker_mark marks[] = {
-		{"onespine: gpu3 ecc 12 uncorrectable > 0; replace", 1000},
-		{"onespine: ecc 1 > 0; replace", 900},
-		{"onespine: gpu0 eccentric 1 > 0; replace", 1000},	   /* another check */
-		{"onespine: gpu0 clocks 3 ecc > 0; ask", 1000},		   /* another check */
-		{"onespine: gpu3 ecc 12 uncorrectable > 0; replace", 399}, /* too old */
-		{"gpu3 ecc broken, says Bob", 1000},			   /* not ours */
-		{NULL, 1000},
+		{"onespine: gpu3 ecc 12 uncorrectable > 0; replace", 1000, false},
+		{"onespine: ecc 1 > 0; replace", 900, false},
+		{"onespine: gpu0 eccentric 1 > 0; replace", 1000, false}, /* another check */
+		{"onespine: gpu0 clocks 3 ecc > 0; ask", 1000, false},	  /* another check */
+		{"onespine: gpu3 ecc 12 uncorrectable > 0; replace", 399, false}, /* too old */
+		{"gpu3 ecc broken, says Bob", 1000, false},			  /* not ours */
+		{NULL, 1000, false},
 	};
 	struct osp_breaker breaker = {
 		.node_count = 50, .now_s = 1000, .marks = marks, .mark_count = COUNT(marks)};
@@ -391,6 +391,23 @@ static void breaker_counts_one_kind_in_its_time(void **state)
 	assert_true(osp_breaker_open(&breaker, &policy, "ecc", 2));
 	assert_false(osp_breaker_open(&breaker, &policy, "clocks", 2));
 	assert_int_equal(osp_breaker_drained(&breaker, &policy, ""), 0);
+}
+
+static void breaker_counts_quarantine_for_every_check(void **state)
+{
+	static const struct osp_breaker_mark marks[] = {
+		{"onespine: gpu3 ecc 12 uncorrectable > 0; replace", 1000, false},
+		{NULL, 1000, true},
+		{NULL, 399, true}, /* too old */
+	};
+	struct osp_breaker breaker = {
+		.node_count = 50, .now_s = 1000, .marks = marks, .mark_count = COUNT(marks)};
+
+	(void)state;
+	osp_gate_policy_default(&policy);
+	policy.breaker_s = 600;
+	assert_int_equal(osp_breaker_drained(&breaker, &policy, "ecc"), 2);
+	assert_int_equal(osp_breaker_drained(&breaker, &policy, "clocks"), 1);
 }
 
 static void reasons_of_ours(void **state)
@@ -678,6 +695,7 @@ int main(void)
 		cmocka_unit_test(stopped_too_often_is_held),
 		cmocka_unit_test(fewest_leaves_then_fastest),
 		cmocka_unit_test(breaker_counts_one_kind_in_its_time),
+		cmocka_unit_test(breaker_counts_quarantine_for_every_check),
 		cmocka_unit_test(reasons_of_ours),
 		cmocka_unit_test(random_gangs),
 		cmocka_unit_test(as_many_of_each_segment),
