@@ -18,23 +18,31 @@
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
+bool gate_act_drain_now(const char *name, const struct osp_gate_sentence *sentence,
+			const struct osp_controller_node *node, uint64_t until_ms)
+{
+	bool others = node && node->reason && !osp_reason_is_ours(node->reason);
+
+	if (gate_act_failed(osp_controller_drain(name, others ? NULL : sentence->reason, until_ms),
+			    name))
+		return false;
+	gate_act_say("%s drained: %s", name, sentence->reason);
+	return true;
+}
+
 void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_nodes *nodes, uint64_t until_ms)
 {
 	const char *name = here->gang->nodes[sentence->rank];
 	const struct osp_controller_node *node = osp_controller_node(nodes, name);
-	bool others = node && node->reason && !osp_reason_is_ours(node->reason);
 
 	if (node && node->drained) {
 		gate_act_say("%s is drained already: %s", name,
 			     node->reason ? node->reason : "no reason");
 		return;
 	}
-	if (gate_act_quarantine(here, sentence, node, until_ms))
-		return;
-	if (!gate_act_failed(osp_controller_drain(name, others ? NULL : sentence->reason, until_ms),
-			     name))
-		gate_act_say("%s drained: %s", name, sentence->reason);
+	if (!gate_act_quarantine(here, sentence, node, until_ms))
+		gate_act_drain_now(name, sentence, node, until_ms);
 }
 
 /* --- a job's excluded nodes ------------------------------------------------------------------- */

@@ -83,6 +83,11 @@ struct osp_breaker_mark *gate_act_marks(const struct osp_controller_nodes *nodes
 void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_nodes *nodes, uint64_t until_ms);
 
+/* Drains the node `name`, which is `node` (NULL: unknown); somebody else's reason stays. Logs it.
+ * Returns false if slurmctld has not taken it. */
+bool gate_act_drain_now(const char *name, const struct osp_gate_sentence *sentence,
+			const struct osp_controller_node *node, uint64_t until_ms);
+
 /* Adds to the breaker's marks, which may move, a mark for each node in quarantine. Returns 0 or
  * Slurm's error. */
 int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark **marks,

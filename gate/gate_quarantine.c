@@ -9,18 +9,6 @@
 
 #include "gate/gate_job.h"
 #include "host/slurm/controller_quarantine.h"
-#include "lib/health/reason.h"
-
-/* Returns where the node is among those in quarantine, the longest first; their number if it is
- * not. */
-static size_t place_of(const struct osp_quarantine_list *list, const char *node)
-{
-	size_t i = 0;
-
-	while (i < list->count && strcmp(list->nodes[i].node, node) != 0)
-		i++;
-	return i;
-}
 
 /* Tells whether the policy and the platform are such. */
 static bool applies(const struct osp_gate_here *here)
@@ -53,15 +41,10 @@ int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark
 static void give_up(const struct osp_quarantined *place, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_node *node, uint64_t until_ms)
 {
-	bool others = node && node->reason && !osp_reason_is_ours(node->reason);
-
-	if (gate_act_failed(
-		    osp_controller_drain(place->node, others ? NULL : sentence->reason, until_ms),
-		    place->node))
-		return; /* it stays in quarantine, which is as good */
-	gate_act_say("%s drained, since other gates filled quarantine first: %s", place->node,
-		     sentence->reason);
-	(void)osp_controller_unquarantine(place, until_ms);
+	if (gate_act_drain_now(place->node, sentence, node, until_ms)) {
+		gate_act_say("%s: other gates filled quarantine first", place->node);
+		(void)osp_controller_unquarantine(place, until_ms);
+	} /* else it stays in quarantine, which is as good */
 }
 
 /*
@@ -77,7 +60,8 @@ static bool is_one_too_many(const struct osp_gate_here *here,
 	size_t place;
 
 	if (osp_controller_quarantined(until_ms, &list) == 0) {
-		place = place_of(&list, here->gang->nodes[sentence->rank]);
+		place = osp_quarantine_find(list.nodes, list.count,
+					    here->gang->nodes[sentence->rank]);
 		too_many = place < list.count && place >= here->policy->quarantine;
 		if (too_many)
 			give_up(&list.nodes[place], sentence, node, until_ms);

@@ -41,8 +41,7 @@ static bool is_quarantined(const char *node, uint64_t until_ms)
 	bool found = false;
 
 	if (osp_controller_quarantined(until_ms, &list) == 0)
-		for (size_t i = 0; i < list.count && !found; i++)
-			found = !strcmp(list.nodes[i].node, node);
+		found = osp_quarantine_find(list.nodes, list.count, node) < list.count;
 	osp_quarantine_list_free(&list);
 	return found;
 }

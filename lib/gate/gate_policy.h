@@ -21,9 +21,9 @@
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
  *	    evidence: local	# local, or a shared folder of root's for evidence of failed checks
- *	    quarantine: 0	# on ParallelCluster, so many failed nodes are kept instead of
- *				# drained (lib/gate/quarantine.h)
- *	    quarantine_h: 72	# for so many hours
+ *	    quarantine: 0	# the most failed nodes that are kept instead of drained, on
+ *				# ParallelCluster (lib/gate/quarantine.h)
+ *	    quarantine_h: 72	# the most hours that one is kept
  *
  * `network: nccl` sums over all of the gang's GPUs with NCCL if each node has libnccl.so.2, and
  * measures over TCP if NCCL cannot be used; auto does the same at the depths that load GPUs (quick,

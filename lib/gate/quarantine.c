@@ -23,13 +23,21 @@ const char *osp_quarantine_instance(const char *name)
 										     : NULL;
 }
 
+size_t osp_quarantine_find(const struct osp_quarantined *nodes, size_t count, const char *node)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(nodes[i].node, node) != 0)
+		i++;
+	return i;
+}
+
 enum osp_quarantine_choice osp_quarantine_choose(const struct osp_gate_policy *policy,
 						 const struct osp_quarantined *nodes, size_t count,
 						 const char *node)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(nodes[i].node, node))
-			return OSP_QUARANTINE_ALREADY;
+	if (osp_quarantine_find(nodes, count, node) < count)
+		return OSP_QUARANTINE_ALREADY;
 	return count < policy->quarantine ? OSP_QUARANTINE_KEEP : OSP_QUARANTINE_DRAIN;
 }
 

@@ -43,7 +43,10 @@ const char *osp_quarantine_name(const char *node, const char *instance,
 /* Returns the instance in a reservation's name; NULL if it is no quarantine's. */
 const char *osp_quarantine_instance(const char *name);
 
-/* What becomes of a bad node. */
+/* Returns the index of `node` among those in quarantine, or `count` if it is not in quarantine. */
+size_t osp_quarantine_find(const struct osp_quarantined *nodes, size_t count, const char *node);
+
+/* What the gate does with a bad node. */
 enum osp_quarantine_choice {
 	OSP_QUARANTINE_DRAIN,  /* drained, as everywhere */
 	OSP_QUARANTINE_KEEP,   /* reserved instead */
@@ -55,7 +58,7 @@ enum osp_quarantine_choice osp_quarantine_choose(const struct osp_gate_policy *p
 						 const struct osp_quarantined *nodes, size_t count,
 						 const char *node);
 
-/* What is due for a node in quarantine. */
+/* What recheck does with a node in quarantine. */
 enum osp_quarantine_due {
 	OSP_QUARANTINE_STAYS,
 	OSP_QUARANTINE_OVER,   /* its hours are over: drain it, then delete the reservation */

@@ -23,7 +23,7 @@ struct osp_gang_start_input {
 	/* the gang is cut into these, of which there may be none; NULL: the order is that of the
 	 * leaves */
 	const struct osp_segments *segments;
-	/* so many nodes of each of the lowest segments will be released (lib/policy/spares.h): the
+	/* the nodes of each lowest segment that will be released (lib/policy/spares.h): the
 	 * grid is that of the nodes that stay */
 	uint32_t spares;
 	/* the layout's, of the nodes that stay; NULL: there is none, and ranks follow the

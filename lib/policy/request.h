@@ -153,7 +153,7 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 void osp_request_add_promise(struct osp_effective *strictest, const struct osp_effective *other,
 			     const struct osp_topology *topology);
 
-/* What is done about a gang when the scheduler asks about it. */
+/* How a call of the scheduler about a gang is answered. */
 enum osp_course {
 	OSP_COURSE_PLACE,	/* it is placed (lib/choose/choose.h) */
 	OSP_COURSE_WAIT_UNREAD, /* it waits: its stored request is not understood */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * quarantine.h - nodes in quarantine (lib/gate/quarantine.h): what is due for each
+ * quarantine.h - acts on nodes in quarantine (lib/gate/quarantine.h)
  *
  * As root, on a host where clustermgtd runs or that has its slurm.conf. One thread.
  */
