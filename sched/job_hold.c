@@ -37,31 +37,16 @@ static struct osp_config *config;
 
 /* --- what judges jobs in place of the shadow -------------------------------------------------- */
 
-/* Returns what the named partitions promise together; of no name, what any partition does, because
- * nothing here knows which one Slurm will take. */
-static struct osp_policy policy_of(const char *partitions)
+/* Returns what any partition promises, because nothing here knows which one Slurm will take. */
+static struct osp_policy policy_of_any(void)
 {
 	struct osp_policy policy = *osp_config_policy(config, NULL);
-	const char *at = partitions ? partitions : "";
-	char name[256];
-	bool first = true;
 	int line;
 
-	for (size_t i = 0; !partitions && i < osp_config_partition_count(config); i++)
+	for (size_t i = 0; i < osp_config_partition_count(config); i++)
 		osp_policy_add(&policy,
 			       osp_config_policy(config, osp_config_partition(config, i, &line)),
 			       NULL);
-	for (; *at; at += strspn(at, ",")) {
-		size_t bytes = strcspn(at, ",");
-
-		snprintf(name, sizeof(name), "%.*s", (int)(bytes < 255 ? bytes : 255), at);
-		if (first)
-			policy = *osp_config_policy(config, name);
-		else
-			osp_policy_add(&policy, osp_config_policy(config, name), NULL);
-		first = false;
-		at += bytes;
-	}
 	return policy;
 }
 
@@ -69,7 +54,8 @@ static struct osp_policy policy_of(const char *partitions)
 static int resolve(const struct osp_seam_job *job, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
-	const struct osp_policy policy = policy_of(job->partition);
+	const struct osp_policy policy =
+		job->partition ? osp_policy_of_list(config, job->partition, NULL) : policy_of_any();
 	const struct osp_size size = {
 		.least_nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node),
 		.most_nodes = job->shape.heterogeneous || job->shape.expands ? 0 : job->max_nodes,
@@ -203,7 +189,7 @@ const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *se
 int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes)
 {
 	struct osp_seam_job changed = {.spares = 0};
-	const struct osp_policy policy = policy_of(NULL);
+	const struct osp_policy policy = policy_of_any();
 
 	/* 25.11.7 holds a job that is put back, and it has no licenses when it is let go */
 	if (RELEASE_OF(osp_slurm_running) == SLURM_25_11 && job->priority == INFINITE) {

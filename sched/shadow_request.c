@@ -390,23 +390,10 @@ static bool hold_to_policy(const job_record_t *job, const struct osp_policy *pol
 static struct osp_policy policy_of(const job_record_t *job)
 {
 	const char *list = job->partition ? job->partition : "";
-	struct osp_policy policy;
-	char name[128];
-	size_t length;
 
 	if (job->part_ptr && !strchr(list, ','))
 		return *osp_config_policy(shadow_state.config, job->part_ptr->name);
-	length = strcspn(list, ",");
-	snprintf(name, sizeof(name), "%.*s", (int)length, list);
-	policy = *osp_config_policy(shadow_state.config, name);
-	while (list[length]) {
-		list += length + 1;
-		length = strcspn(list, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, list);
-		osp_policy_add(&policy, osp_config_policy(shadow_state.config, name),
-			       shadow_state.topology);
-	}
-	return policy;
+	return osp_policy_of_list(shadow_state.config, list, shadow_state.topology);
 }
 
 /* Tells whether a policy made this request, and the policy in force makes its own: the job may have

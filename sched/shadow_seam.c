@@ -34,22 +34,6 @@ static const char *partition_name(const char *asked, char *buffer, size_t buffer
 	return default_part_loc ? default_part_loc->name : NULL;
 }
 
-/* Returns what the named partitions promise together. */
-static struct osp_policy policy_of(const struct osp_seam_job *job, const char *first)
-{
-	struct osp_policy policy = *osp_config_policy(shadow_state.config, first);
-	const char *list = job->partition ? job->partition : "";
-	char *name;
-
-	free(shadow_next_name(&list)); /* the first */
-	while ((name = shadow_next_name(&list))) {
-		osp_policy_add(&policy, osp_config_policy(shadow_state.config, name),
-			       shadow_state.topology);
-		free(name);
-	}
-	return policy;
-}
-
 /*
  * Returns the least number of nodes that it needs in one of its partitions; 0 if no partition is
  * known.
@@ -268,7 +252,9 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 
 	if (job->spares && check_spares_everywhere(job, sentence, sentence_bytes))
 		return -1;
-	policy = policy_of(job, partition);
+	policy = osp_policy_of_list(shadow_state.config,
+				    job->partition && *job->partition ? job->partition : partition,
+				    shadow_state.topology);
 	if (policy.gang_always)
 		size = size_of(job);
 	else

@@ -425,13 +425,22 @@ void osp_config_free(struct osp_config *config)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition)
+const struct osp_policy *osp_config_policy_named(const struct osp_config *config, const char *name,
+						 size_t name_bytes)
 {
-	for (size_t i = 0; partition && i < config->partition_count; i++) {
-		if (!strcmp(config->partitions[i].partition, partition))
+	for (size_t i = 0; i < config->partition_count; i++) {
+		const char *partition = config->partitions[i].partition;
+
+		if (!strncmp(partition, name, name_bytes) && !partition[name_bytes])
 			return &config->partitions[i].policy;
 	}
 	return &config->defaults.policy;
+}
+
+const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition)
+{
+	return partition ? osp_config_policy_named(config, partition, strlen(partition))
+			 : &config->defaults.policy;
 }
 
 bool osp_config_holds(const struct osp_config *config)

@@ -93,6 +93,10 @@ void osp_config_free(struct osp_config *config); /* NULL is allowed */
  * configuration. */
 const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition);
 
+/* The same of a name that stands in a longer text. */
+const struct osp_policy *osp_config_policy_named(const struct osp_config *config, const char *name,
+						 size_t name_bytes);
+
 /* Returns the gate's section in force for `partition`, likewise. */
 const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 					      const char *partition);

@@ -64,6 +64,23 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 	policy->mix_kinds = policy->mix_kinds && other->mix_kinds;
 }
 
+struct osp_policy osp_policy_of_list(const struct osp_config *config, const char *partitions,
+				     const struct osp_topology *topology)
+{
+	const char *at = partitions ? partitions + strspn(partitions, ",") : "";
+	size_t bytes = strcspn(at, ",");
+	struct osp_policy policy = *osp_config_policy_named(config, at, bytes);
+
+	while (*(at += bytes)) {
+		at += strspn(at, ",");
+		bytes = strcspn(at, ",");
+		if (bytes)
+			osp_policy_add(&policy, osp_config_policy_named(config, at, bytes),
+				       topology);
+	}
+	return policy;
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 /* Returns the GPUs of an item of `length` bytes: "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8", with

@@ -46,6 +46,11 @@ bool osp_policy_promises(const struct osp_policy *policy);
 void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		    const struct osp_topology *topology);
 
+/* Returns what the partitions of a list promise together ("a,b", as Slurm has it for a job that may
+ * run in either); of NULL and of a list without a name, the defaults. */
+struct osp_policy osp_policy_of_list(const struct osp_config *config, const char *partitions,
+				     const struct osp_topology *topology);
+
 /*
  * Returns how many GPUs `tres` asks for in all, in Slurm's own words: "gres:gpu:h100:8,gres:gpu:2"
  * (up to 23.11), "gres/gpu:h100=8" or "gres/gpu:8". NULL and a text without GPUs give 0; a GPU

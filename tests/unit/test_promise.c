@@ -132,6 +132,61 @@ static void partitions_promise_together(void **state)
 	osp_topology_free(topology);
 }
 
+static void a_list_of_partitions_promises_together(void **state)
+{
+	/* as long as Slurm lets a partition be named: no name is cut */
+	static const char long_name[] =
+		"p234567890123456789012345678901234567890123456789012345678901234567890"
+		"1234567890123456789012345678901234567890123456789012345678901234567890"
+		"1234567890123456789012345678901234567890123456789012345678901234567890";
+	static const struct {
+		const char *list;
+		const char *level;
+		uint32_t from_nodes;
+		bool gang_always;
+		bool allow_off;
+	} cases[] = {
+		{NULL, "spine", 2, false, true},
+		{"", "spine", 2, false, true},
+		{",,", "spine", 2, false, true},
+		{"free", "spine", 2, false, true},
+		{"a", "leaf", 4, true, false},
+		{"a,", "leaf", 4, true, false},
+		{",a", "leaf", 4, true, false},
+		{"aa", "spine", 2, false, true}, /* unknown: the defaults */
+		{"a,b", "leaf", 3, true, false},
+		{"b,,a", "leaf", 3, true, false},
+		{"free,b", "spine", 3, true, false},
+		{long_name, "spine", 7, true, false},
+	};
+	char text[1024];
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("t", fabric, sizeof(fabric) - 1, &error);
+	struct osp_config *config;
+
+	(void)state;
+	snprintf(text, sizeof(text),
+		 "defaults:\n  from_nodes: 2\npartitions:\n  free: {gang: asked}\n"
+		 "  a: {gang: always, level: leaf, from_nodes: 4, allow_off: false}\n"
+		 "  b: {gang: always, level: spine, from_nodes: 3, allow_off: false}\n"
+		 "  %s: {gang: always, from_nodes: 7, allow_off: false}\n",
+		 long_name);
+	config = osp_config_read("t.yaml", text, strlen(text), &error);
+	assert_string_equal(error.text, "");
+	assert_non_null(config);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_policy policy = osp_policy_of_list(config, cases[i].list, topology);
+
+		assert_string_equal(policy.level, cases[i].level);
+		assert_int_equal(policy.from_nodes, cases[i].from_nodes);
+		assert_int_equal(policy.gang_always, cases[i].gang_always);
+		assert_int_equal(policy.allow_off, cases[i].allow_off);
+	}
+	osp_config_free(config);
+	osp_topology_free(topology);
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 static void counts_gpus(void **state)
@@ -367,6 +422,7 @@ int main(void)
 		cmocka_unit_test(tells_how_many_nodes_gpus_need),
 		cmocka_unit_test(holds_by_size),
 		cmocka_unit_test(partitions_promise_together),
+		cmocka_unit_test(a_list_of_partitions_promises_together),
 		cmocka_unit_test(counts_gpus),
 		cmocka_unit_test(finds_conflicts),
 		cmocka_unit_test(names_only_cures_that_help),
