@@ -77,9 +77,8 @@ bool shadow_places_hold(const struct osp_nodeset *nodes)
  * says the same of places and boots. */
 static const char *placed_instance(uint32_t n)
 {
-	uint32_t number = osp_topology_find_node(shadow_state.read, node_record_table_ptr[n]->name);
 	const struct osp_node_note *note =
-		number == OSP_NO_NODE ? NULL : osp_topology_note(shadow_state.read, number);
+		osp_topology_note_of(shadow_state.read, node_record_table_ptr[n]->name);
 
 	return note && osp_source_is_cloud(note->source) && !shadow_place_is_old(n)
 		       ? note->instance_id

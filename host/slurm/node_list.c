@@ -47,9 +47,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
 					const struct osp_listed_node *node)
 {
-	uint32_t number = osp_topology_find_node(topology, node->name);
-	const struct osp_node_note *note =
-		number == OSP_NO_NODE ? NULL : osp_topology_note(topology, number);
+	const struct osp_node_note *note = osp_topology_note_of(topology, node->name);
 
 	return osp_place_age(osp_place_boot_s(note), node->boot_s, node->runs);
 }

@@ -28,8 +28,7 @@ static bool counts(const char *name, void *context)
 {
 	const struct counting *counting = context;
 	uint32_t index = osp_name_table_find(&counting->by_name, 0, name);
-	const struct osp_node_note *note =
-		osp_topology_note(counting->before, osp_topology_find_node(counting->before, name));
+	const struct osp_node_note *note = osp_topology_note_of(counting->before, name);
 	const struct osp_listed_node *node;
 
 	if (counting->also && !counting->also(name, counting->context))

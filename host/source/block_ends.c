@@ -52,14 +52,10 @@ static int no_memory(struct osp_error *error)
 /* Returns the instance of a node that runs; "" if none is known. */
 static const char *instance_of(const struct asking *asking, const struct osp_listed_node *node)
 {
-	const struct osp_topology *topology = asking->topology;
-	const struct osp_node_note *note;
-	uint32_t number;
+	const struct osp_node_note *note = osp_topology_note_of(asking->topology, node->name);
 
-	if (!node->runs || node->instance_id[0] || !topology)
+	if (!node->runs || node->instance_id[0])
 		return node->runs ? node->instance_id : "";
-	number = osp_topology_find_node(topology, node->name);
-	note = number == OSP_NO_NODE ? NULL : osp_topology_note(topology, number);
 	return note && !strcmp(note->source, "ec2") ? note->instance_id : "";
 }
 

@@ -124,9 +124,7 @@ static void several_free(struct several *several)
 static size_t teller_of(const struct osp_sources *sources, const struct osp_topology *topology,
 			const char *node)
 {
-	uint32_t number = osp_topology_find_node(topology, node);
-	const struct osp_node_note *note =
-		number == OSP_NO_NODE ? NULL : osp_topology_note(topology, number);
+	const struct osp_node_note *note = osp_topology_note_of(topology, node);
 
 	for (size_t i = 0; note && i < sources->count; i++) {
 		if (!strcmp(note->source, sources->list[i]->name))

@@ -81,10 +81,8 @@ const struct osp_place_report *osp_reported_now(const struct osp_report_book *bo
 /* The boot that a place is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct reporting *reporting, const struct osp_listed_node *node)
 {
-	const struct osp_topology *previous = reporting->question->previous;
-	uint32_t old = previous ? osp_topology_find_node(previous, node->name) : OSP_NO_NODE;
 	const struct osp_node_note *note =
-		old == OSP_NO_NODE ? NULL : osp_topology_note(previous, old);
+		osp_topology_note_of(reporting->question->previous, node->name);
 
 	return osp_boot_steady(osp_place_boot_s(note), node->boot_s);
 }

@@ -66,10 +66,8 @@ static struct osp_topology *read_file(struct reading *reading, struct osp_error 
 /* The boot that the place is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct reading *reading, const struct osp_listed_node *node)
 {
-	const struct osp_topology *previous = reading->question->previous;
-	uint32_t old = previous ? osp_topology_find_node(previous, node->name) : OSP_NO_NODE;
 	const struct osp_node_note *note =
-		old == OSP_NO_NODE ? NULL : osp_topology_note(previous, old);
+		osp_topology_note_of(reading->question->previous, node->name);
 
 	return osp_boot_steady(note && !strcmp(note->source, SOURCE) ? note->boot_s : 0,
 			       node->boot_s);

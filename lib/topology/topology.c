@@ -169,6 +169,14 @@ uint32_t osp_topology_find_node(const struct osp_topology *topology, const char 
 	return osp_name_table_find(&topology->nodes_by_name, 0, name);
 }
 
+const struct osp_node_note *osp_topology_note_of(const struct osp_topology *topology,
+						 const char *name)
+{
+	uint32_t node = topology ? osp_topology_find_node(topology, name) : OSP_NO_NODE;
+
+	return node == OSP_NO_NODE ? NULL : osp_topology_note(topology, node);
+}
+
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank)
 {
 	return topology->node_at_rank[rank];

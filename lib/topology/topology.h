@@ -102,6 +102,10 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
 /* Returns a node's note; NULL if it has none, as in a topology that was typed. */
 const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node);
+/* Returns the note of the node of that name, likewise; NULL too if there is no such node, or
+ * `topology` is NULL. */
+const struct osp_node_note *osp_topology_note_of(const struct osp_topology *topology,
+						 const char *name);
 /* Returns the node of that name, or OSP_NO_NODE. Constant time. */
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);

@@ -54,8 +54,7 @@ static void what_lay_in_the_level_lies_above(void **state)
 	assert_string_equal(domain_of(plain, "n2", "leaf"), "l1");
 	assert_string_equal(domain_of(plain, "n2", "spine"), "s1");
 	assert_string_equal(domain_of(plain, "n4", "leaf"), "");
-	assert_string_equal(
-		osp_topology_note(plain, osp_topology_find_node(plain, "n2"))->instance_id, "i-2");
+	assert_string_equal(osp_topology_note_of(plain, "n2")->instance_id, "i-2");
 	assert_string_equal(domain_of(top, "n2", "nvlink"), "v1");
 	assert_string_equal(domain_of(top, "n2", "leaf"), "l1");
 	osp_topology_free(plain);

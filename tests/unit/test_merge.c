@@ -75,10 +75,8 @@ static void levels_of_one_name_are_one(void **state)
 	assert_string_equal(domain_of(merged, "n3", "leaf"), "l");
 	assert_string_equal(domain_of(merged, "n3", "spine"), "s");
 	/* notes go with their nodes */
-	assert_string_equal(
-		osp_topology_note(merged, osp_topology_find_node(merged, "n1"))->instance_id,
-		"i-1");
-	assert_null(osp_topology_note(merged, osp_topology_find_node(merged, "n5")));
+	assert_string_equal(osp_topology_note_of(merged, "n1")->instance_id, "i-1");
+	assert_null(osp_topology_note_of(merged, "n5"));
 	osp_topology_free(merged);
 }
 
