@@ -31,6 +31,7 @@ onespine_SOURCES = \
 	tools/command/cmd_layout.c \
 	tools/command/cmd_map.c \
 	tools/command/cmd_recheck.c \
+	tools/command/recheck_job.c tools/command/recheck_job.h \
 	tools/command/cmd_quarantine.c tools/command/quarantine.h \
 	tools/command/cmd_set.c \
 	tools/command/cmd_setup.c \
