@@ -151,19 +151,29 @@ static uint32_t rank_in_grid(const struct osp_order_grid *grid, uint32_t at, uin
 	return rank;
 }
 
-/* The sizes of segments of segments, the largest first, the last one of a single node. */
+/* Segments of segments, the largest first, at last single nodes. */
 struct units {
 	uint32_t count;
 	uint32_t nodes[OSP_NODE_AXES_MAX + 1];
+	uint32_t in_one[OSP_NODE_AXES_MAX + 1]; /* how many are in a whole unit above */
+	uint32_t lead[OSP_NODE_AXES_MAX + 1];	/* the one with the first name */
 };
 
-static struct units units_of(const struct osp_order_grid *grid)
+/* `first` is the place of the first name among `count`. */
+static struct units units_of(const struct osp_order_grid *grid, uint32_t count, uint32_t first)
 {
 	struct units units = {.count = 0};
 	uint64_t nodes = grid->nodes;
+	uint32_t above = count;
 
 	for (uint32_t axis = grid->count;; nodes /= grid->size[--axis]) {
-		units.nodes[units.count++] = (uint32_t)nodes;
+		uint32_t size = (uint32_t)nodes, i = units.count++;
+
+		units.nodes[i] = size;
+		units.in_one[i] = above / size;
+		units.lead[i] = first / size;
+		first %= size;
+		above = size;
 		if (!axis)
 			return units;
 	}
@@ -175,14 +185,16 @@ static struct units units_of(const struct osp_order_grid *grid)
  * last one last. If the smaller one has the first name, it comes first, and *small_first is set.
  */
 static uint32_t rank_in_segments(const struct units *units, uint32_t count, uint32_t at,
-				 uint32_t first, bool *small_first)
+				 bool *small_first)
 {
 	uint32_t rank = 0, length = count;
-	bool with_first = true;
+	bool with_first = true, above_whole = true;
 
 	for (uint32_t i = 0; i < units->count; i++) {
-		uint32_t size = units->nodes[i], whole = length / size, rest = length % size;
-		uint32_t mine = at / size, lead = first / size;
+		uint32_t size = units->nodes[i], lead = units->lead[i];
+		uint32_t whole = above_whole ? units->in_one[i] : length / size;
+		uint32_t rest = length - whole * size;
+		uint32_t mine = size == 1 ? at : at / size;
 
 		if (!with_first)
 			rank += mine * size;
@@ -191,12 +203,12 @@ static uint32_t rank_in_segments(const struct units *units, uint32_t count, uint
 		else if (mine == whole)
 			rank += whole * size;
 		else
-			rank += (mine + whole - lead) % whole * size;
+			rank += (mine < lead ? mine + whole - lead : mine - lead) * size;
 		*small_first = *small_first || (with_first && lead == whole && whole);
 		with_first = with_first && mine == lead;
-		length = mine < whole ? size : rest;
+		above_whole = mine < whole;
+		length = above_whole ? size : rest;
 		at -= mine * size;
-		first -= lead * size;
 	}
 	return rank;
 }
@@ -221,7 +233,7 @@ void osp_order_rank(struct osp_order_member *members, uint32_t count,
 	uint32_t leaf_nodes = 0;
 
 	if (grid)
-		units = units_of(grid);
+		units = units_of(grid, count, first->place);
 	for (uint32_t i = 0; i < count; i++)
 		leaf_nodes += members[i].leaf == first->leaf;
 	for (uint32_t i = 0; i < count; i++) {
@@ -232,8 +244,7 @@ void osp_order_rank(struct osp_order_member *members, uint32_t count,
 		else if (grid->nodes == count)
 			member->rank = rank_in_grid(grid, member->place, first->place);
 		else
-			member->rank = rank_in_segments(&units, count, member->place, first->place,
-							small_first);
+			member->rank = rank_in_segments(&units, count, member->place, small_first);
 	}
 }
 

@@ -47,14 +47,17 @@ bool osp_leaf_is_packed(const char *leaves)
 static void split_name(struct packed_node *node)
 {
 	size_t end = strlen(node->name);
+	uint32_t weight = 1;
 
 	node->prefix_bytes = end;
+	node->number = 0;
 	while (node->prefix_bytes && end - node->prefix_bytes < DIGITS_MAX &&
 	       node->name[node->prefix_bytes - 1] >= '0' &&
-	       node->name[node->prefix_bytes - 1] <= '9')
-		node->prefix_bytes--;
+	       node->name[node->prefix_bytes - 1] <= '9') {
+		node->number += (uint32_t)(node->name[--node->prefix_bytes] - '0') * weight;
+		weight *= 10;
+	}
 	node->digits = (unsigned int)(end - node->prefix_bytes);
-	node->number = (uint32_t)strtoul(node->name + node->prefix_bytes, NULL, 10);
 }
 
 /* Counts the leaf, if it is not the last one again. */
@@ -325,7 +328,8 @@ static void take_nodes(struct packing *packing, const struct osp_topology *topol
 		*node = (struct packed_node){.name = osp_topology_node_name(topology, nodes[i]),
 					     .leaf = leaf_of[leaf - first]};
 		split_name(node);
-		packing->suits = packing->suits && !strpbrk(node->name, ",:~");
+		if (!packing->count || !same_prefix(node - 1, node))
+			packing->suits = packing->suits && !strpbrk(node->name, ",:~");
 		packing->count++;
 	}
 }
