@@ -48,6 +48,15 @@ int osp_error_at(struct osp_error *error, const char *file, int line, int column
 	return -1;
 }
 
+int osp_error_byte(struct osp_error *error, int column, unsigned char byte, const char *where)
+{
+	return byte == ' ' || byte == '\t'
+		       ? osp_error_at(error, NULL, 0, column,
+				      "a blank cannot stand %s; leave it out", where)
+		       : osp_error_at(error, NULL, 0, column, "the byte 0x%02x cannot stand %s",
+				      byte, where);
+}
+
 const char *osp_error_format(const struct osp_error *error, char *buffer, size_t buffer_bytes)
 {
 	char place[OSP_ERROR_FILE_BYTES + 32] = "";

@@ -147,8 +147,8 @@ int osp_layout_parse(const char *text, struct osp_layout *layout, struct osp_err
 			unsigned char c = (unsigned char)text[word.start + i];
 
 			if (c <= ' ' || c > '~')
-				return osp_error_at(error, NULL, 0, (int)(word.start + i) + 1,
-						    "the byte 0x%02x cannot stand in a layout", c);
+				return osp_error_byte(error, (int)(word.start + i) + 1, c,
+						      "in a layout");
 		}
 		if (parse_word(&word, &seen, &parsed, error))
 			return -1;

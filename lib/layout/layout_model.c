@@ -148,8 +148,7 @@ int osp_model_parse(const char *text, struct osp_model *model, struct osp_error 
 			unsigned char c = (unsigned char)pair[i];
 
 			if (c <= ' ' || c > '~')
-				return osp_error_at(error, NULL, 0, (int)(start + i) + 1,
-						    "the byte 0x%02x cannot stand in a model", c);
+				return osp_error_byte(error, (int)(start + i) + 1, c, "in a model");
 		}
 		if (parse_pair(pair, (int)start + 1, &seen, &parsed, error))
 			return -1;

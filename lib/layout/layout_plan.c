@@ -53,8 +53,7 @@ int osp_keeps_parse(const char *text, const struct osp_topology *topology, struc
 			unsigned char c = (unsigned char)text[i];
 
 			if (c <= ' ' || c > '~')
-				return osp_error_at(error, NULL, 0, (int)i + 1,
-						    "the byte 0x%02x cannot stand here", c);
+				return osp_error_byte(error, (int)i + 1, c, "here");
 		}
 		if (parse_keep(text + start, length, (int)start + 1, topology, &parsed, error))
 			return -1;

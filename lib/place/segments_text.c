@@ -42,8 +42,7 @@ static int parse_piece(const char *text, size_t start, size_t length, struct pie
 		unsigned char c = (unsigned char)text[i];
 
 		if (c <= ' ' || c > '~')
-			return osp_error_at(error, NULL, 0, (int)i + 1,
-					    "the byte 0x%02x cannot stand in segments", c);
+			return osp_error_byte(error, (int)i + 1, c, "in segments");
 	}
 	if (!colon || !name_bytes || name_bytes >= NAME_BYTES)
 		return osp_error_at(error, NULL, 0, piece->column,

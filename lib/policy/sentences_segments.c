@@ -80,7 +80,8 @@ const char *osp_sentence_segments_never(const struct osp_topology *topology,
 	say_request(topology, input, place, request, sizeof(request));
 	if (!answer->last_fits)
 		snprintf(offer, sizeof(offer),
-			 "no %s has room for the smaller last segment of %u nodes", level, last);
+			 "no %s has room for the smaller last segment of %u node%s", level, last,
+			 last == 1 ? "" : "s");
 	else if (segments->count)
 		snprintf(offer, sizeof(offer),
 			 "there %s %u whole segment%s of %u nodes%s where %u %s needed",
@@ -172,6 +173,8 @@ const char *osp_sentence_segments_wait(const struct osp_topology *topology,
 	const char *even = ever			 ? ""
 			   : has_required(place) ? ", and not even with all of these free"
 						 : ", and not even with all usable nodes free";
+	uint32_t last =
+		answer->last_fits ? 0 : input->nodes % segments->segment[segments->count - 1].nodes;
 	char request[220], offer[130];
 
 	say_request(topology, input, place, request, sizeof(request));
@@ -180,8 +183,8 @@ const char *osp_sentence_segments_wait(const struct osp_topology *topology,
 		snprintf(buffer, buffer_bytes, "waits: %s; %s%s", request, offer, even);
 	else
 		snprintf(buffer, buffer_bytes,
-			 "waits: %s; no %s has room for the smaller last segment of %u nodes%s",
-			 request, osp_topology_level_name(topology, input->level),
-			 input->nodes % segments->segment[segments->count - 1].nodes, even);
+			 "waits: %s; no %s has room for the smaller last segment of %u node%s%s",
+			 request, osp_topology_level_name(topology, input->level), last,
+			 last == 1 ? "" : "s", even);
 	return buffer;
 }

@@ -188,7 +188,7 @@ static const struct {
 	{"h=nan", 1, "h=nan: a number above 0, as in 12288, 175e9 or 175G"},
 	{"h=1,h=2", 5, "'h' is said twice"},
 	{"dp=zero", 1, "dp=zero: ddp, zero1 or zero3; did you mean zero1"},
-	{"h=1 2", 4, "the byte 0x20 cannot stand in a model"},
+	{"h=1 2", 4, "a blank cannot stand in a model; leave it out"},
 };
 
 static void test_refused_models(void **state)

@@ -268,7 +268,7 @@ static void test_refused_keeps(void **state)
 		{"pp:cupboard", 4, "no level is called cupboard; say node, leaf or spine"},
 		{"pp:leaf,dp:leaf,ep:leaf,tp:leaf,cp:leaf", 33,
 		 "more than 4 groups to keep together"},
-		{"pp:leaf, dp:leaf", 9, "the byte 0x20 cannot stand here"},
+		{"pp:leaf, dp:leaf", 9, "a blank cannot stand here; leave it out"},
 		{"pp:leaf\x7f", 8, "the byte 0x7f cannot stand here"},
 		{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 		 ":leaf",

@@ -224,7 +224,7 @@ static const struct {
 	{"rack:4", 1, "no level is called rack; say leaf or spine"},
 	{"core:4", 1, "core: a segment lies below the gang's level, core; say leaf or spine"},
 	{"leaf:4,leaf:8", 8, "leaf is said twice"},
-	{"leaf: 4", 6, "the byte 0x20 cannot stand in segments"},
+	{"leaf: 4", 6, "a blank cannot stand in segments; leave it out"},
 	{"leaf:19", 0, "leaf:19: the largest leaf has 18 nodes; say at most leaf:18"},
 	{"leaf:12,spine:18", 0,
 	 "leaf:12 does not divide spine:18; spine:12 would be cut into whole ones"},

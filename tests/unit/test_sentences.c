@@ -488,6 +488,13 @@ static void segments(void **state)
 		 "5 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
 		 "gpu free no spine has room for the smaller last segment of 2 nodes; ask for "
 		 "smaller segments or more domains"},
+		{{.level = 2, .domains_max = 1, .nodes = 4, .segments = {1, {{1, 3}}}},
+		 ".............",
+		 "waits: 4 nodes on one spine in segments leaf:3; no spine has room for the "
+		 "smaller last segment of 1 node, and not even with all usable nodes free",
+		 "4 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
+		 "gpu free no spine has room for the smaller last segment of 1 node; ask for "
+		 "smaller segments or more domains"},
 		{{.level = 1, .domains_max = 2, .nodes = 9},
 		 "1111.111.....",
 		 "waits: 9 nodes on at most 2 leaves; 9 nodes needed, 7 free, and not even with "
