@@ -292,6 +292,16 @@ of_torch() {
 	equal "$(grep -o 'onespine: .*' <<<"${parts[1]}")" 'onespine: torchrun'"'"'s c10d ranks these nodes by their names as strings and not along the fabric: say --rdzv-backend=static --node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST'
 }
 
+# JAX takes SLURM_PROCID for the process, and looks for process 0 on the first name of the step's nodes.
+@test "processes numbered as JAX numbers them follow the layout, and process 0 is where the others look for it" {
+	printed=$(in_job "srun --ntasks-per-node=1 /usr/bin/python3 $BATS_TEST_DIRNAME/jax_join.py 2>&1" \
+		-N16 --gang=spine --gang-domains=3 --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$printed" 'jax n1 n2 n9 n10 n3 n4 n11 n12 n5 n6 n13 n14 n7 n8 n15 n16'
+	# the first name lies in the smaller segment, in the second spine
+	printed=$(in_job "srun --ntasks-per-node=1 /usr/bin/python3 $BATS_TEST_DIRNAME/jax_join.py 2>&1" -N7 -x n3 --gang=spine --gang-segment=leaf:4)
+	equal "$printed" 'jax n1 n5 n7 n2 n4 n6 n8'
+}
+
 @test "launchers that order nodes by themselves are reported where that matters" {
 	local c10d="torchrun's c10d ranks these nodes by their names as strings"
 	printed=$(in_job "srun sh -c ': --rdzv-backend=c10d; $tell' 2>&1" -N8 --gang=spine)
