@@ -52,7 +52,7 @@ libonespine_la_SOURCES += \
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \
 	lib/layout/gang_order.c lib/layout/gang_order.h lib/layout/gang_order_private.h \
-	lib/layout/gang_start.c lib/layout/gang_start.h \
+	lib/layout/gang_start.c lib/layout/gang_start.h lib/layout/gang_start_read.c \
 	lib/layout/gang_segments.c lib/layout/gang_segments.h \
 	lib/layout/layout.c lib/layout/layout.h lib/layout/layout_groups.c \
 	lib/layout/layout_model.c lib/layout/layout_nodes.c lib/layout/layout_nodes.h \

@@ -688,16 +688,8 @@ void shadow_order_resized(job_record_t *job, uint32_t at_once_max);
 /* Tells whether an order waits for the thread. Any thread, without a lock. */
 bool shadow_order_any(void);
 
-/*
- * Takes the orders that wait (Slurm's job lock, for reading); makes them, without a lock; gives the
- * jobs that did not change meanwhile their ranks (job lock for writing, node lock for reading). One
- * that did, or of which no copy could be made, waits for the thread again, a few times.
- */
-struct shadow_late_order;
-struct shadow_late_order *shadow_order_take(void);
-void shadow_order_make(struct shadow_late_order *orders);
-void shadow_order_put(const struct shadow_late_order *orders);
-void shadow_order_free(struct shadow_late_order *orders);
+/* Makes one of these orders. The caller holds Slurm's job lock for writing and its node lock. */
+void shadow_order_look(void);
 
 /* --- shadow_groups.c -------------------------------------------------------------------------- */
 

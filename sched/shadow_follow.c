@@ -367,24 +367,17 @@ static void look_at_launches(void)
 	unlock_slurmctld(locks);
 }
 
-/* Makes the orders of large gangs that nodes have left. */
+/* Makes the orders of large gangs that nodes have left, one at a time: others get the locks between
+ * two of them. */
 static void look_at_orders(void)
 {
-	static const slurmctld_lock_t reading = {.job = READ_LOCK};
-	static const slurmctld_lock_t writing = {
+	static const slurmctld_lock_t locks = {
 		.conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK};
-	struct shadow_late_order *orders;
 
-	if (stands_by() || !shadow_order_any() || !lock_unless_ending(reading))
-		return;
-	orders = shadow_order_take();
-	unlock_slurmctld(reading);
-	shadow_order_make(orders);
-	if (lock_unless_ending(writing)) {
-		shadow_order_put(orders);
-		unlock_slurmctld(writing);
+	while (!stands_by() && shadow_order_any() && lock_unless_ending(locks)) {
+		shadow_order_look();
+		unlock_slurmctld(locks);
 	}
-	shadow_order_free(orders);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */

@@ -212,86 +212,74 @@ static int take_first(const char *name, void *context)
 	return 1;
 }
 
-bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start)
+/* Returns the nodes that the job has, to be freed; NULL if memory ran out, or it has none. */
+static struct osp_nodeset *own_nodes(const job_resources_t *resources)
 {
-	job_resources_t *resources = job->job_resrcs;
-	struct osp_nodeset *own = osp_nodeset_new(shadow_state.node_count);
+	struct osp_nodeset *own = resources && resources->node_bitmap && resources->nodes
+					  ? osp_nodeset_new(shadow_state.node_count)
+					  : NULL;
+
+	if (own)
+		shadow_from_bitmap(own, resources->node_bitmap);
+	return own;
+}
+
+/* Ranks the job's own nodes. */
+static bool write_ranks(job_resources_t *resources, const struct osp_nodeset *own,
+			const struct osp_gang_start *start)
+{
 	uint32_t *rank_of = calloc((size_t)shadow_state.node_count + 1, sizeof(*rank_of));
 	uint32_t first = OSP_NO_NODE;
 	bool written = false;
 
-	if (start->leaf_count && own && rank_of && resources && resources->nodes &&
-	    resources->node_bitmap) {
-		shadow_from_bitmap(own, resources->node_bitmap);
+	if (rank_of) {
 		osp_hostlist_expand(resources->nodes, take_first, &first, NULL);
 		written = osp_nodeset_count(own) == resources->nhosts &&
 			  osp_gang_start_ranks(start, own, first, rank_of);
 	}
 	if (written)
 		put_ranks(resources, rank_of);
-	free(own);
 	free(rank_of);
 	return written;
 }
 
-/* Writes the ranks of an order. Does nothing if slurmctld does not know a node, or the order is
- * that of other nodes. */
-static void put_order(job_resources_t *resources, const struct osp_gang_ranks *order)
+bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start)
 {
-	uint32_t *numbers = calloc((size_t)order->count + 1, sizeof(*numbers));
-	uint32_t *rank_of = calloc((size_t)node_record_count + 1, sizeof(*rank_of));
-	bool known = numbers && rank_of && order->count == resources->nhosts;
+	struct osp_nodeset *own = own_nodes(job->job_resrcs);
+	bool written = start->leaf_count && own && write_ranks(job->job_resrcs, own, start);
 
-	if (known)
-		osp_gang_order_slurm_ranks(order, numbers);
-	for (uint32_t r = 0; known && r < order->count; r++) {
-		const node_record_t *node = find_node_record_no_alias(order->names[r]);
-
-		known = node != NULL;
-		if (known)
-			rank_of[node->index] = numbers[r];
-	}
-	if (known)
-		put_ranks(resources, rank_of);
-	free(numbers);
-	free(rank_of);
+	free(own);
+	return written;
 }
 
-/* Makes the order of `nodes`, if the note has the ranks. Without a lock. */
-static bool order_of(const char *comment, const char *nodes, struct osp_gang_ranks *made)
-{
-	struct osp_note note;
-	bool good;
-
-	if (!comment || !nodes || !osp_note_find(comment, &note))
-		return false;
-	good = note.ranks && note.leaves &&
-	       osp_gang_order_make(nodes, note.leaves, note.order, made) == 0;
-	osp_note_free_pieces(&note);
-	return good;
-}
-
-/* Makes the order of the nodes that the job has now. */
+/* Makes the order of the nodes that the job has now, if the note has the ranks. */
 static void make_anew(job_record_t *job)
 {
-	struct osp_gang_ranks made;
+	struct osp_nodeset *own = own_nodes(job->job_resrcs);
+	struct osp_gang_start start;
+	struct osp_note note;
 
-	if (!job->job_resrcs || !job->job_resrcs->node_bitmap ||
-	    !order_of(job->admin_comment, job->job_resrcs->nodes, &made))
-		return;
-	put_order(job->job_resrcs, &made);
-	osp_gang_order_clear(&made);
+	if (own && shadow_state.topology && job->admin_comment &&
+	    osp_note_find(job->admin_comment, &note)) {
+		if (note.ranks && note.leaves &&
+		    osp_gang_start_read(shadow_state.topology, own, note.leaves, note.order,
+					&start) == 0) {
+			write_ranks(job->job_resrcs, own, &start);
+			osp_gang_start_clear(&start);
+		}
+		osp_note_free_pieces(&note);
+	}
+	free(own);
 }
 
 /* Jobs whose order is to be made anew. Their number is read without Slurm's lock. */
 static struct {
 	uint32_t job[64];
-	uint32_t tries[64]; /* in vain so far */
 	_Atomic uint32_t count;
 } late;
 
 /* Leaves the job to the thread. Returns false if it has too many. */
-static bool put_off(uint32_t job, uint32_t tries)
+static bool put_off(uint32_t job)
 {
 	uint32_t count = atomic_load(&late.count);
 
@@ -302,7 +290,6 @@ static bool put_off(uint32_t job, uint32_t tries)
 	if (count == sizeof(late.job) / sizeof(late.job[0]))
 		return false;
 	late.job[count] = job;
-	late.tries[count] = tries;
 	atomic_store(&late.count, count + 1);
 	return true;
 }
@@ -319,7 +306,7 @@ static bool has_lost_its_spares(const job_record_t *job)
 void shadow_order_resized(job_record_t *job, uint32_t at_once_max)
 {
 	if (job->job_resrcs && (job->job_resrcs->nhosts <= at_once_max ||
-				has_lost_its_spares(job) || !put_off(job->job_id, 0)))
+				has_lost_its_spares(job) || !put_off(job->job_id)))
 		make_anew(job);
 }
 
@@ -328,81 +315,15 @@ bool shadow_order_any(void)
 	return atomic_load(&late.count) > 0;
 }
 
-/* One order that is made without a lock: of what its job was. */
-struct shadow_late_order {
-	uint32_t job; /* 0: the last one */
-	uint32_t tries;
-	char *comment, *nodes;
-	struct osp_gang_ranks made;
-	bool good;
-};
-
-static bool is_late(const job_record_t *job)
+void shadow_order_look(void)
 {
-	return job && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->job_resrcs &&
-	       job->job_resrcs->node_bitmap && job->job_resrcs->nodes && job->admin_comment;
-}
+	uint32_t count = atomic_load(&late.count);
+	job_record_t *job = count ? find_job_record(late.job[count - 1]) : NULL;
 
-struct shadow_late_order *shadow_order_take(void)
-{
-	uint32_t count = atomic_load(&late.count), kept = 0;
-	struct shadow_late_order *orders = calloc(count + 1, sizeof(*orders));
-
-	for (uint32_t i = 0; orders && i < count; i++) {
-		const job_record_t *job = find_job_record(late.job[i]);
-
-		if (!is_late(job))
-			continue;
-		orders[kept].job = job->job_id;
-		orders[kept].tries = late.tries[i];
-		orders[kept].comment = strdup(job->admin_comment);
-		orders[kept++].nodes = strdup(job->job_resrcs->nodes);
-	}
-	if (orders)
-		atomic_store(&late.count, 0);
-	return orders;
-}
-
-void shadow_order_make(struct shadow_late_order *orders)
-{
-	for (; orders && orders->job; orders++)
-		orders->good = orders->comment && orders->nodes &&
-			       order_of(orders->comment, orders->nodes, &orders->made);
-}
-
-/* After so many an order is made under the lock: AdminComment may change again and again. */
-#define TRIES_MAX 4
-
-static bool is_as_it_was(const job_record_t *job, const struct shadow_late_order *order)
-{
-	return order->comment && order->nodes && !strcmp(job->job_resrcs->nodes, order->nodes) &&
-	       !strcmp(job->admin_comment, order->comment);
-}
-
-void shadow_order_put(const struct shadow_late_order *orders)
-{
-	for (; orders && orders->job; orders++) {
-		job_record_t *job = find_job_record(orders->job);
-
-		if (!is_late(job))
-			continue;
-		if (!is_as_it_was(job, orders)) {
-			if (orders->tries >= TRIES_MAX || !put_off(job->job_id, orders->tries + 1))
-				make_anew(job);
-		} else if (orders->good) {
-			put_order(job->job_resrcs, &orders->made);
-		}
-	}
-}
-
-void shadow_order_free(struct shadow_late_order *orders)
-{
-	for (struct shadow_late_order *order = orders; order && order->job; order++) {
-		free(order->comment);
-		free(order->nodes);
-		osp_gang_order_clear(&order->made);
-	}
-	free(orders);
+	if (count)
+		atomic_store(&late.count, count - 1);
+	if (job && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)))
+		make_anew(job);
 }
 #else
 bool shadow_order_ranks(job_record_t *job, const struct osp_gang_start *start)
@@ -423,23 +344,7 @@ bool shadow_order_any(void)
 	return false;
 }
 
-struct shadow_late_order *shadow_order_take(void)
+void shadow_order_look(void)
 {
-	return NULL;
-}
-
-void shadow_order_make(struct shadow_late_order *orders)
-{
-	(void)orders;
-}
-
-void shadow_order_put(const struct shadow_late_order *orders)
-{
-	(void)orders;
-}
-
-void shadow_order_free(struct shadow_late_order *orders)
-{
-	(void)orders;
 }
 #endif

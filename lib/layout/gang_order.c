@@ -403,11 +403,6 @@ long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node)
 	return -1;
 }
 
-void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks)
-{
-	osp_order_slurm_ranks(order->runs, order->count, ranks);
-}
-
 void osp_order_slurm_ranks(const uint32_t *runs, uint32_t count, uint32_t *ranks)
 {
 	bool fits = count <= UINT16_MAX;

@@ -30,8 +30,6 @@
 
 #include "lib/layout/layout_nodes.h"
 
-/* --- on the nodes and in srun ----------------------------------------------------------------- */
-
 /* Names by node rank. */
 struct osp_gang_ranks {
 	char **names;
@@ -66,16 +64,5 @@ uint32_t osp_gang_order_unit(const char *order);
 
 /* Returns the node rank of `node`, or -1. */
 long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node);
-
-/* --- in slurmctld, after nodes have left the gang; lib/layout/gang_start.h has its start ------ */
-
-/*
- * Writes the number by which Slurm 26.05 sorts the node of each node rank, `order->count` of them:
- * the run in the upper 16 bits, where topology/tree has the leaf (interfaces/topology.h,
- * TOPO_RANK_ID_SHIFT), and the place in the run in the lower ones. A step of fewer nodes begins in
- * another run than the step before (stepmgr.c, _next_rank_start()). A gang of more than 65,535
- * nodes has the node ranks alone.
- */
-void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks);
 
 #endif

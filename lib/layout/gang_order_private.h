@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gang_order_private.h - ranks of places, for gang_order.c, which has them from a text, and
- * gang_start.c, which has them from the fabric
+ * gang_start.c, which has them from the fabric or as slurmctld wrote them
  *
- * Nothing else includes this. No function allocates.
+ * Tests excepted, nothing else includes this. No function allocates.
  */
 #ifndef OSP_GANG_ORDER_PRIVATE_H
 #define OSP_GANG_ORDER_PRIVATE_H
@@ -46,7 +46,13 @@ void osp_order_rank(struct osp_order_member *members, uint32_t count,
 /* Makes runs of the leaves, which `runs` has by node rank. */
 void osp_order_make_runs(uint32_t *runs, uint32_t count);
 
-/* Writes the numbers of osp_gang_order_slurm_ranks(), by node rank. */
+/*
+ * Writes the number by which Slurm 26.05 sorts the node of each node rank, of which `runs` has the
+ * run: the run in the upper 16 bits, where topology/tree has the leaf (interfaces/topology.h,
+ * TOPO_RANK_ID_SHIFT), and the place in the run in the lower ones. A step of fewer nodes begins in
+ * another run than the step before (stepmgr.c, _next_rank_start()). A gang of more than 65,535
+ * nodes has the node ranks alone.
+ */
 void osp_order_slurm_ranks(const uint32_t *runs, uint32_t count, uint32_t *ranks);
 
 #endif

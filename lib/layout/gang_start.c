@@ -176,6 +176,7 @@ static int sort_nodes(const struct osp_gang_start_input *input, struct osp_gang_
 	for (uint32_t i = 0; i < start->count; i++) {
 		uint32_t leaf = osp_topology_domain_of(input->topology, start->nodes[i], 1);
 
+		start->leaf[i] = leaf;
 		start->leaf_place[i] = leaf == OSP_NO_DOMAIN ? OSP_NO_PLACE : place++;
 		start->leaf_count += leaf != OSP_NO_DOMAIN && leaf != last;
 		last = leaf == OSP_NO_DOMAIN ? last : leaf;
@@ -225,9 +226,10 @@ int osp_gang_start_make(const struct osp_gang_start_input *input, struct osp_gan
 
 	*start = (struct osp_gang_start){.topology = input->topology, .count = input->count};
 	start->nodes = calloc(room, sizeof(*start->nodes));
+	start->leaf = calloc(room, sizeof(*start->leaf));
 	start->leaf_place = calloc(room, sizeof(*start->leaf_place));
 	start->order = calloc(room, sizeof(*start->order));
-	if (start->nodes && start->leaf_place && start->order)
+	if (start->nodes && start->leaf && start->leaf_place && start->order)
 		rc = sort_nodes(input, start);
 	if (!rc && input->segments)
 		rc = order_nodes(input, start);
@@ -239,6 +241,7 @@ int osp_gang_start_make(const struct osp_gang_start_input *input, struct osp_gan
 void osp_gang_start_clear(struct osp_gang_start *start)
 {
 	free(start->nodes);
+	free(start->leaf);
 	free(start->leaf_place);
 	free(start->order);
 	free(start->grid);
@@ -369,11 +372,10 @@ static bool take_members(const struct osp_gang_start *start, const struct osp_no
 	bool all = true;
 
 	for (uint32_t i = 0; i < start->count; i++) {
-		uint32_t leaf = osp_topology_domain_of(start->topology, start->nodes[i], 1);
-		uint32_t at = ranking->count;
+		uint32_t leaf = start->leaf[i], at = ranking->count;
 
 		ranking->member_of[i] = OSP_NO_PLACE;
-		if (!osp_nodeset_test(of, start->nodes[i]))
+		if (start->nodes[i] == OSP_NO_NODE || !osp_nodeset_test(of, start->nodes[i]))
 			continue;
 		leaf_start = leaf == last ? leaf_start : at;
 		last = leaf;
@@ -385,17 +387,18 @@ static bool take_members(const struct osp_gang_start *start, const struct osp_no
 	return all;
 }
 
-/* Gives them their places in a listed order. */
-static void place_members(const struct osp_gang_start *start, struct ranking *ranking)
+/* Gives them their places in a listed order. Returns false if it has not as many. */
+static bool place_members(const struct osp_gang_start *start, struct ranking *ranking)
 {
 	uint32_t place = 0;
 
-	for (uint32_t at = 0; at < start->count; at++) {
+	for (uint32_t at = 0; at < start->count && start->order[at] != OSP_NO_PLACE; at++) {
 		uint32_t member = ranking->member_of[start->order[at]];
 
 		if (member != OSP_NO_PLACE)
 			ranking->members[member].place = place++;
 	}
+	return place == ranking->count;
 }
 
 /* Makes the numbers of all ranks. Returns false if two nodes have one rank. */
@@ -427,10 +430,10 @@ static bool rank_nodes(const struct osp_gang_start *start, const struct osp_node
 		lead = start->nodes[i] == first ? ranking->member_of[i] : lead;
 	ordered = start->grid && osp_order_read_grid(start->grid, &grid, &nodes) &&
 		  (grid.nodes == ranking->count || grid.natural);
-	if (lead == OSP_NO_PLACE || (!all && !(ordered && start->listed)))
+	if (lead == OSP_NO_PLACE || ranking->count != osp_nodeset_count(of) ||
+	    (!all && !(ordered && start->listed)) ||
+	    (ordered && start->listed && !place_members(start, ranking)))
 		return false;
-	if (ordered && start->listed)
-		place_members(start, ranking);
 	osp_order_rank(ranking->members, ranking->count, ordered ? &grid : NULL,
 		       &ranking->members[lead], &small);
 	return number_ranks(ranking);

@@ -40,6 +40,7 @@ struct osp_gang_start {
 	uint32_t count;
 	uint32_t leaf_count;
 	uint32_t *nodes;      /* in the fabric's order */
+	uint32_t *leaf;	      /* of each: its domain; OSP_NO_DOMAIN: it has none */
 	uint32_t *leaf_place; /* of each: its place in the leaf list; UINT32_MAX: it has no leaf */
 	uint32_t *order;      /* by place: an index into `nodes` */
 	char *grid;	      /* "4x2.2x1"; NULL: the order is that of the leaves */
@@ -67,12 +68,22 @@ bool osp_gang_start_pack(const struct osp_gang_start *start, size_t most_bytes, 
 			 char **order);
 
 /*
- * Writes the numbers by which Slurm 26.05 sorts nodes (osp_gang_order_slurm_ranks()), of those of
+ * Writes the numbers by which Slurm 26.05 sorts nodes (osp_order_slurm_ranks()), of those of
  * the gang's nodes that are in `of`: ranks[n] is that of node n of the topology. `first`, one of
- * them, is the first of Slurm's node list. Returns false if it is none of them, a node has no leaf,
- * or memory ran out.
+ * them, is the first of Slurm's node list. Returns false if it is none of them, one in `of` is not
+ * the gang's or has no place, or memory ran out.
  */
 bool osp_gang_start_ranks(const struct osp_gang_start *start, const struct osp_nodeset *of,
 			  uint32_t first, uint32_t *ranks);
+
+/*
+ * Makes a start again, for osp_gang_start_ranks() alone, from what was written of it: the leaves
+ * and the order, which is NULL if there is none; packed or not. Knows only those of the gang's
+ * nodes that are in `of`. The time is linear to the nodes as long as the fabric has them in the
+ * order in which they were written. Returns 0, and the caller clears `start`; -1, with nothing to
+ * clear, if a text is malformed or memory ran out.
+ */
+int osp_gang_start_read(const struct osp_topology *topology, const struct osp_nodeset *of,
+			const char *leaves, const char *order, struct osp_gang_start *start);
 
 #endif

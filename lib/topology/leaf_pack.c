@@ -334,7 +334,23 @@ static void take_nodes(struct packing *packing, const struct osp_topology *topol
 	}
 }
 
-/* Returns false if memory ran out. Takes no nodes if the names of their leaves are too long. */
+/* Tells whether the leaves of the nodes, which are sorted by name, may fit (write_leaves()). */
+static bool leaves_may_fit(const struct osp_topology *topology, const uint32_t *nodes,
+			   uint32_t count, uint32_t leaf_count, size_t most_bytes)
+{
+	uint32_t last = OSP_NO_DOMAIN;
+	size_t runs = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t leaf = osp_topology_domain_of(topology, nodes[i], 1);
+
+		runs += leaf != last && leaf != OSP_NO_DOMAIN;
+		last = leaf == OSP_NO_DOMAIN ? last : leaf;
+	}
+	return leaf_count && runs * (leaf_bits(leaf_count) + 1) / 6 <= most_bytes;
+}
+
+/* Returns false if memory ran out. Takes no nodes if their leaves take too much room. */
 static bool see_nodes(struct packing *packing, const struct osp_topology *topology,
 		      const uint32_t *nodes, uint32_t count, size_t most_bytes)
 {
@@ -354,7 +370,8 @@ static bool see_nodes(struct packing *packing, const struct osp_topology *topolo
 	if (good && packing->suits) {
 		memcpy(sorted, nodes, count * sizeof(*sorted));
 		osp_topology_sort_nodes(topology, OSP_BY_NAME, sorted, count, places);
-		take_nodes(packing, topology, sorted, count, leaf_of);
+		if (leaves_may_fit(topology, sorted, count, packing->leaf_count, most_bytes))
+			take_nodes(packing, topology, sorted, count, leaf_of);
 	}
 	free(places);
 	free(sorted);
@@ -383,12 +400,63 @@ char *osp_leaf_pack_nodes(const struct osp_topology *topology, const uint32_t *n
 /* --- unpacking -------------------------------------------------------------------------------- */
 
 struct unpacking {
-	char **names; /* sorted */
+	char **names; /* sorted; NULL: nodes are looked for */
 	uint32_t count;
 	uint32_t *leaf; /* of each */
 	char **leaf_names;
 	uint32_t leaf_count;
+	/* nodes that are looked for, sorted by name */
+	const struct osp_topology *topology;
+	const uint32_t *wanted;
+	uint32_t wanted_count, next;
+	struct packed_node next_name; /* of the next one */
+	uint32_t *nodes;	      /* those found, OSP_NO_NODE for another name */
 };
+
+/* Splits the name of the next node that is looked for. */
+static void want_next(struct unpacking *all)
+{
+	if (all->next == all->wanted_count)
+		return;
+	all->next_name.name = osp_topology_node_name(all->topology, all->wanted[all->next]);
+	split_name(&all->next_name);
+}
+
+/* Returns the next node that is looked for, if it has the number of so many digits after the
+ * prefix; `width` 0: no number. */
+static uint32_t take_wanted(struct unpacking *all, const char *prefix, size_t prefix_bytes,
+			    unsigned int width, uint64_t number)
+{
+	const struct packed_node *name = &all->next_name;
+	uint32_t node;
+
+	if (all->next == all->wanted_count || name->number != number ||
+	    name->prefix_bytes != prefix_bytes || memcmp(name->name, prefix, prefix_bytes) != 0 ||
+	    (name->digits != width &&
+	     (!width || name->digits < width || name->name[prefix_bytes] == '0')))
+		return OSP_NO_NODE;
+	node = all->wanted[all->next++];
+	want_next(all);
+	return node;
+}
+
+/* Takes the name that has the number after the prefix. */
+static bool take_name(struct unpacking *all, const char *prefix, size_t prefix_bytes,
+		      unsigned int width, uint64_t number)
+{
+	char name[NAME_BYTES];
+
+	if (!all->names) {
+		all->nodes[all->count++] = take_wanted(all, prefix, prefix_bytes, width, number);
+		return true;
+	}
+	if (width)
+		snprintf(name, sizeof(name), "%s%0*" PRIu64, prefix, (int)width, number);
+	else
+		snprintf(name, sizeof(name), "%s", prefix);
+	all->names[all->count] = strdup(name);
+	return all->names[all->count++] != NULL;
+}
 
 static bool read_group(struct osp_bits_reader *bits, const char *prefix, struct unpacking *all)
 {
@@ -397,7 +465,7 @@ static bool read_group(struct osp_bits_reader *bits, const char *prefix, struct 
 	unsigned int width = numbered ? (unsigned int)osp_bits_read_gamma(bits, DIGITS_MAX) : 0;
 	uint64_t number = numbered ? osp_bits_read_gamma(bits, UINT32_MAX) - 1 : 0;
 	uint64_t run = numbered ? osp_bits_read_gamma(bits, count) : 1;
-	char name[NAME_BYTES];
+	size_t prefix_bytes = strlen(prefix);
 
 	if (!numbered && count != 1)
 		return false;
@@ -406,13 +474,9 @@ static bool read_group(struct osp_bits_reader *bits, const char *prefix, struct 
 			number += osp_bits_read_gamma(bits, UINT32_MAX);
 			run = osp_bits_read_gamma(bits, count - i);
 		}
-		if (numbered)
-			snprintf(name, sizeof(name), "%s%0*" PRIu64, prefix, (int)width, number++);
-		else
-			snprintf(name, sizeof(name), "%s", prefix);
-		all->names[all->count] = strdup(name);
-		if (!all->names[all->count++])
+		if (!take_name(all, prefix, prefix_bytes, width, number))
 			return false;
+		number++;
 		in_run = --run > 0;
 	}
 	return !bits->failed;
@@ -471,43 +535,94 @@ static char *list_of(const struct unpacking *all)
 	return good ? osp_text_take(&text) : NULL;
 }
 
-/* Finds the names of the leaves, and makes room for the names of nodes. */
+/* Finds the names of the leaves, and makes room for nodes. */
 static bool begin_unpacking(char *leaf_names, struct unpacking *all)
 {
 	uint32_t room = 1;
 
 	for (const char *at = leaf_names; *at; at++)
 		room += *at == '|';
-	all->names = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->names));
+	if (all->topology)
+		all->nodes = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->nodes));
+	else
+		all->names = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->names));
 	all->leaf = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->leaf));
 	all->leaf_names = calloc(room, sizeof(*all->leaf_names));
-	if (!all->names || !all->leaf || !all->leaf_names)
+	if ((!all->names && !all->nodes) || !all->leaf || !all->leaf_names)
 		return false;
 	for (char *name; (name = strsep(&leaf_names, "|"));)
 		all->leaf_names[all->leaf_count++] = name;
 	return true;
 }
 
+/* Reads the packed form, of which `copy` is a copy that is cut into pieces. */
+static bool unpack(const char *packed, struct unpacking *all, char **copy)
+{
+	char *leaf_names, *numbers;
+
+	*copy = osp_leaf_is_packed(packed) ? strdup(packed + 1) : NULL;
+	leaf_names = *copy ? strchr(*copy, MARK) : NULL;
+	numbers = *copy ? strrchr(*copy, MARK) : NULL;
+	if (!numbers || numbers == leaf_names)
+		return false;
+	*leaf_names++ = '\0';
+	*numbers++ = '\0';
+	return begin_unpacking(leaf_names, all) && read_nodes(*copy, numbers, all);
+}
+
+static void end_unpacking(struct unpacking *all, char *copy)
+{
+	for (uint32_t i = 0; all->names && i < all->count; i++)
+		free(all->names[i]);
+	free(all->names);
+	free(all->nodes);
+	free(all->leaf);
+	free(all->leaf_names);
+	free(copy);
+}
+
 char *osp_leaf_unpack(const char *packed)
 {
-	char *copy = osp_leaf_is_packed(packed) ? strdup(packed + 1) : NULL;
-	char *leaf_names = copy ? strchr(copy, MARK) : NULL;
-	char *numbers = copy ? strrchr(copy, MARK) : NULL, *list = NULL;
 	struct unpacking all = {.count = 0};
+	char *copy, *list = unpack(packed, &all, &copy) ? list_of(&all) : NULL;
 
-	if (numbers && numbers != leaf_names) {
-		*leaf_names++ = '\0';
-		*numbers++ = '\0';
-		if (begin_unpacking(leaf_names, &all) && read_nodes(copy, numbers, &all))
-			list = list_of(&all);
-	}
-	for (uint32_t i = 0; i < all.count; i++)
-		free(all.names[i]);
-	free(all.names);
-	free(all.leaf);
-	free(all.leaf_names);
-	free(copy);
+	end_unpacking(&all, copy);
 	return list;
+}
+
+/* Writes the nodes and their leaves in the order of the list. */
+static bool put_in_order(const struct unpacking *all, uint32_t *nodes, uint32_t *leaf)
+{
+	uint32_t *next = calloc((size_t)all->leaf_count + 1, sizeof(*next));
+
+	if (!next)
+		return false;
+	for (uint32_t i = 0; i < all->count; i++)
+		next[all->leaf[i] + 1]++;
+	for (uint32_t i = 0; i < all->leaf_count; i++)
+		next[i + 1] += next[i];
+	for (uint32_t i = 0; i < all->count; i++) {
+		uint32_t place = next[all->leaf[i]]++;
+
+		nodes[place] = all->nodes[i];
+		leaf[place] = all->leaf[i];
+	}
+	free(next);
+	return true;
+}
+
+long osp_leaf_unpack_nodes(const char *packed, const struct osp_topology *topology,
+			   const uint32_t *by_name, uint32_t count, uint32_t *nodes, uint32_t *leaf)
+{
+	struct unpacking all = {.topology = topology, .wanted = by_name, .wanted_count = count};
+	char *copy;
+	long places;
+
+	want_next(&all);
+	places = unpack(packed, &all, &copy) && put_in_order(&all, nodes, leaf) ? (long)all.count
+										: -1;
+	end_unpacking(&all, copy);
+	return places;
 }
 
 /* --- names of its nodes ----------------------------------------------------------------------- */
@@ -594,26 +709,42 @@ char *osp_leaf_pack_names(const char *leaves, const char *names)
 	return good ? osp_text_take(&text) : NULL;
 }
 
-/* Adds the names of the runs. Returns false if one is not there. */
-static bool add_names(const char *runs, const struct packing *packing, struct osp_text *text)
+/* Reads the runs of a packed form. Returns how many places they have, at most `count`, of a list of
+ * as many; -1 if it is malformed. */
+static long read_places(const char *runs, uint32_t count, uint32_t *places)
 {
 	struct osp_bits_reader bits = {.at = runs};
-	uint64_t most = 2 * (uint64_t)packing->count + 1, at = 0, total = 0;
+	uint64_t most = 2 * (uint64_t)count + 1, at = 0;
+	uint32_t total = 0;
 
 	while (!osp_bits_at_end(&bits) && !bits.failed) {
 		uint64_t step = osp_bits_read_gamma(&bits, most), run;
 
 		at = step & 1 ? at - (step - 1) / 2 : at + step / 2;
-		run = osp_bits_read_gamma(&bits, packing->count);
-		total += run;
-		if (bits.failed || at >= packing->count || run > packing->count - at ||
-		    total > packing->count)
-			return false;
-		for (; run; run--, at++)
-			osp_text_printf(text, "%s%s", text->length_bytes ? "," : "",
-					packing->nodes[at].name);
+		run = osp_bits_read_gamma(&bits, count);
+		if (bits.failed || at >= count || run > count - at || run > count - total)
+			return -1;
+		for (; run; run--)
+			places[total++] = (uint32_t)at++;
 	}
-	return !bits.failed;
+	return bits.failed ? -1 : (long)total;
+}
+
+long osp_leaf_unpack_places(const char *packed, uint32_t count, uint32_t *places)
+{
+	return packed[0] == MARK ? read_places(packed + 1, count, places) : -1;
+}
+
+/* Adds the names of the runs. Returns false if one is not there. */
+static bool add_names(const char *runs, const struct packing *packing, struct osp_text *text)
+{
+	uint32_t *places = calloc((size_t)packing->count + 1, sizeof(*places));
+	long count = places ? read_places(runs, packing->count, places) : -1;
+
+	for (long i = 0; i < count; i++)
+		osp_text_printf(text, "%s%s", i ? "," : "", packing->nodes[places[i]].name);
+	free(places);
+	return count >= 0;
 }
 
 char *osp_leaf_unpack_names(const char *leaves, const char *packed)

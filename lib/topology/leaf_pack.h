@@ -45,6 +45,18 @@ char *osp_leaf_pack_nodes(const struct osp_topology *topology, const uint32_t *n
 char *osp_leaf_unpack(const char *packed);
 
 /*
+ * Finds `count` nodes of a fabric, sorted by name, in a packed form, without writing its list: the
+ * names are compared with those of the nodes one after the other, in time linear to both; after a
+ * node that is not there no other is found. Writes for each place in the list the node, OSP_NO_NODE
+ * where it is none of these, and the number of its leaf from 0. Returns how many places there are,
+ * at most OSP_NODES_MAX, for which both arrays have room; -1 if the form is malformed or memory ran
+ * out.
+ */
+long osp_leaf_unpack_nodes(const char *packed, const struct osp_topology *topology,
+			   const uint32_t *by_name, uint32_t count, uint32_t *nodes,
+			   uint32_t *leaf);
+
+/*
  * Does the same to names of a leaf list's nodes in any order, "n1,n[7-9],n2" or "~Zx3k..": the
  * packed form has their places in `leaves`, which may be packed itself. A name that is not there is
  * left out; a malformed list is packed as it is.
@@ -54,5 +66,7 @@ char *osp_leaf_unpack_names(const char *leaves, const char *packed);
 
 /* Does the same to places in a leaf list. Returns "" if the form is longer than `most_bytes`. */
 char *osp_leaf_pack_places(const uint32_t *places, uint32_t count, size_t most_bytes);
+/* Reads the places, at most `count` of a list of as many; returns how many; -1 if malformed. */
+long osp_leaf_unpack_places(const char *packed, uint32_t count, uint32_t *places);
 
 #endif

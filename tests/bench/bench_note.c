@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hostlist.h"
 #include "lib/base/text.h"
-#include "lib/layout/gang_order.h"
 #include "lib/layout/gang_start.h"
 #include "lib/policy/note.h"
 #include "tests/bench/rounds.h"
@@ -81,24 +79,28 @@ struct times {
 		again_us[ROUNDS];
 };
 
-/* What a shrink makes of the note. */
-static double time_again(const char *comment, const char *nodes)
+/* What a node that left makes of the note. */
+static double time_again(const char *comment, const struct osp_topology *topology,
+			 const struct osp_nodeset *of, uint32_t first, uint32_t *ranks)
 {
 	double begin = bench_cpu_us();
-	struct osp_gang_ranks made;
+	struct osp_gang_start start;
 	struct osp_note note;
 
 	if (osp_note_find(comment, &note)) {
-		if (note.leaves && !osp_gang_order_make(nodes, note.leaves, note.order, &made))
-			osp_gang_order_clear(&made);
+		if (note.leaves &&
+		    !osp_gang_start_read(topology, of, note.leaves, note.order, &start)) {
+			if (!osp_gang_start_ranks(&start, of, first, ranks))
+				puts("no ranks");
+			osp_gang_start_clear(&start);
+		}
 		osp_note_free_pieces(&note);
 	}
 	return bench_cpu_us() - begin;
 }
 
 static void round_of(const struct osp_gang_start_input *input, const struct osp_nodeset *of,
-		     uint32_t first, const char *nodes, struct times *times, int round,
-		     size_t *bytes)
+		     uint32_t first, struct times *times, int round, size_t *bytes)
 {
 	uint32_t *ranks = calloc(NODES, sizeof(*ranks));
 	double begin = bench_cpu_us(), started, noted, ranked;
@@ -115,7 +117,7 @@ static void round_of(const struct osp_gang_start_input *input, const struct osp_
 	times->note_us[round] = noted - started;
 	times->ranks_us[round] = ranked - noted;
 	times->all_us[round] = ranked - begin;
-	times->again_us[round] = time_again(text, nodes);
+	times->again_us[round] = time_again(text, input->topology, of, first, ranks);
 	*bytes = strlen(text);
 	osp_gang_start_clear(&start);
 	free(text);
@@ -126,31 +128,25 @@ static void measure(const struct osp_topology *topology, const char *names, uint
 		    const struct osp_segments *segments)
 {
 	struct osp_nodeset *of = osp_nodeset_new(NODES);
-	const char **all = calloc(count, sizeof(*all));
 	uint32_t *nodes = calloc(count, sizeof(*nodes)), first;
 	const struct osp_gang_start_input input = {
 		.topology = topology, .nodes = nodes, .count = count, .segments = segments};
 	struct times times;
 	size_t bytes = 0;
-	char *list;
 
 	for (uint32_t i = 0; i < count; i++) {
 		nodes[i] = osp_topology_node_at_rank(topology, i);
 		osp_nodeset_add(of, nodes[i]);
-		all[i] = osp_topology_node_name(topology, nodes[i]);
 	}
 	first = nodes[osp_first_name(topology, nodes, count)];
-	list = osp_hostlist_compact(all, count);
 	for (int round = 0; round < ROUNDS; round++)
-		round_of(&input, of, first, list, &times, round, &bytes);
+		round_of(&input, of, first, &times, round, &bytes);
 	printf("| %u | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", count, names,
 	       segments ? "leaf:12" : "none", (double)bytes / 1024,
 	       bench_median(times.start_us, ROUNDS) / 1e3,
 	       bench_median(times.note_us, ROUNDS) / 1e3,
 	       bench_median(times.ranks_us, ROUNDS) / 1e3, bench_median(times.all_us, ROUNDS) / 1e3,
 	       bench_median(times.again_us, ROUNDS) / 1e3);
-	free(list);
-	free(all);
 	free(nodes);
 	free(of);
 }

@@ -4,12 +4,16 @@
  *
  * Lines: the nodes, the leaves with their nodes, the order, the sums of instances, the segments.
  *
- * Parser: lib/layout/gang_order.c lib/layout/gang_segments.c lib/topology/leaf_list.c
+ * Parser: lib/layout/gang_order.c lib/layout/gang_segments.c lib/layout/gang_start_read.c
+ * Parser: lib/topology/leaf_list.c
  * Parser: lib/topology/leaf_pack.c lib/base/bit_text.c lib/topology/placed_instance.c
  */
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_order_private.h"
 #include "lib/layout/gang_segments.h"
+#include "lib/layout/gang_start.h"
+#include "lib/topology/builder.h"
 #include "lib/topology/leaf_list.h"
 #include "lib/topology/leaf_pack.h"
 #include "lib/topology/placed_instance.h"
@@ -38,7 +42,7 @@ static void check_numbers(const struct osp_gang_ranks *made)
 
 	if (made->count > NODES_MAX)
 		return;
-	osp_gang_order_slurm_ranks(made, numbers);
+	osp_order_slurm_ranks(made->runs, made->count, numbers);
 	for (uint32_t i = 1; i < made->count; i++)
 		fuzz_check(numbers[i] > numbers[i - 1]);
 }
@@ -144,6 +148,60 @@ static void check_sums(const char *sums)
 	osp_text_free(&with);
 }
 
+/* Sixteen nodes whose names look alike, on two leaves. */
+static const struct osp_topology *fabric(void)
+{
+	static const char *const names[] = {"n1", "n2",	 "n3",	"n4", "n01", "n02", "n001", "n10",
+					    "n",  "n-1", "n-2", "a",  "a1",  "b1",  "ab1",  "n1n1"};
+	static const char *const levels[] = {"leaf"};
+	static const struct osp_place_in_file nowhere = {"fuzz", 0, 0};
+	static struct osp_topology *topology;
+	struct osp_builder *builder;
+
+	if (topology)
+		return topology;
+	builder = osp_builder_new(levels, 1, NULL);
+	fuzz_check(builder);
+	for (int i = 0; i < 16; i++) {
+		uint32_t leaf = osp_builder_domain(builder, 1, i % 2 ? "l2" : "l1", &nowhere, NULL);
+
+		fuzz_check(!osp_builder_node(builder, names[i], leaf, &nowhere, NULL));
+	}
+	topology = osp_builder_finish(builder, false, NULL);
+	fuzz_check(topology);
+	osp_builder_free(builder);
+	return topology;
+}
+
+static int add_node(const char *name, void *context)
+{
+	uint32_t node = osp_topology_find_node(fabric(), name);
+
+	if (node != OSP_NO_NODE)
+		osp_nodeset_add(context, node);
+	return 0;
+}
+
+/* slurmctld's ranks of the same texts: the first node has 0, and no other one has. */
+static void check_ranks(const char *nodes, const char *leaves, const char *order)
+{
+	struct osp_nodeset *of = osp_nodeset_new(16);
+	struct osp_gang_start start;
+	uint32_t ranks[16], first;
+
+	fuzz_check(of);
+	osp_hostlist_expand(nodes, add_node, of, NULL);
+	first = osp_nodeset_next(of, 0);
+	if (osp_gang_start_read(fabric(), of, leaves, order, &start) == 0) {
+		if (first < 16 && osp_gang_start_ranks(&start, of, first, ranks)) {
+			for (uint32_t n = first; n < 16; n = osp_nodeset_next(of, n + 1))
+				fuzz_check((ranks[n] == 0) == (n == first));
+		}
+		osp_gang_start_clear(&start);
+	}
+	free(of);
+}
+
 FUZZER(order)
 {
 	char *text = malloc(size + 1), *rest = text, *nodes, *leaves, *order, *sums, *segments;
@@ -161,6 +219,7 @@ FUZZER(order)
 	if (leaves && !are_many(nodes, leaves)) {
 		check_leaves(leaves);
 		check_packed(leaves);
+		check_ranks(nodes, leaves, order);
 		if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
 			check_order(&made);
 			check_numbers(&made);

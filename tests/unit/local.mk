@@ -160,6 +160,7 @@ tests_unit_test_segments_SOURCES = tests/unit/test_segments.c tests/fabric.c tes
 tests_unit_test_segments_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_layout tests/unit/test_layout_nodes tests/unit/test_script_layout
 UNIT_TESTS += tests/unit/test_gang_order tests/unit/test_leaf_pack tests/unit/test_layout_segments
+tests_unit_test_leaf_pack_SOURCES = tests/unit/test_leaf_pack.c tests/fabric.c tests/fabric.h
 tests_unit_test_leaf_pack_LDADD = $(UNIT_LIBS)
 tests_unit_test_gang_order_SOURCES = tests/unit/test_gang_order.c tests/fabric.c tests/fabric.h
 tests_unit_test_gang_order_LDADD = $(UNIT_LIBS)
@@ -283,7 +284,7 @@ tests_unit_test_shadow_follow_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_follow_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_parts_SOURCES = tests/unit/test_shadow_parts.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_parts_CPPFLAGS = $(SHADOW_CPPFLAGS)
-tests_unit_test_shadow_parts_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=strdup
+tests_unit_test_shadow_parts_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_parts_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_launch_SOURCES = tests/unit/test_shadow_launch.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_launch_CPPFLAGS = $(SHADOW_CPPFLAGS)

@@ -15,6 +15,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_order_private.h"
 #include "lib/layout/gang_start.h"
 #include "lib/layout/layout_traffic.h"
 #include "lib/topology/leaf_pack.h"
@@ -114,7 +115,7 @@ static void numbers_ranks_as_slurm_does(void **state)
 		assert_int_equal(
 			osp_gang_order_make(cases[i].nodes, cases[i].leaves, cases[i].order, &made),
 			0);
-		osp_gang_order_slurm_ranks(&made, numbers);
+		osp_order_slurm_ranks(made.runs, made.count, numbers);
 		for (uint32_t rank = 0; rank < made.count; rank++) {
 			osp_text_printf(&text, "%s%u.%u", rank ? " " : "", numbers[rank] >> 16,
 					numbers[rank] & 0xffff);
@@ -137,13 +138,13 @@ static void numbers_ranks_of_a_huge_gang(void **state)
 	assert_non_null(numbers);
 	assert_int_equal(osp_gang_order_make("n[1-65536]", "l1:n[1-4]|l2:n[5-65536]", NULL, &made),
 			 0);
-	osp_gang_order_slurm_ranks(&made, numbers);
+	osp_order_slurm_ranks(made.runs, made.count, numbers);
 	assert_int_equal(numbers[4], 4);
 	assert_int_equal(numbers[65535], 65535);
 	osp_gang_order_clear(&made);
 	assert_int_equal(osp_gang_order_make("n[1-65535]", "l1:n[1-4]|l2:n[5-65535]", NULL, &made),
 			 0);
-	osp_gang_order_slurm_ranks(&made, numbers);
+	osp_order_slurm_ranks(made.runs, made.count, numbers);
 	assert_int_equal(numbers[3], 3);
 	assert_int_equal(numbers[4], 1 << 16);
 	assert_int_equal(numbers[65534], 1 << 16 | 65530);
@@ -260,6 +261,34 @@ static void assert_packed(const struct osp_gang_start *start, const char *list, 
 	free(packed_order);
 }
 
+/* What was written of the start gives the same numbers. */
+static void assert_read(const struct osp_topology *topology, const struct osp_nodeset *of,
+			uint32_t first, const char *leaves, const char *order,
+			const uint32_t *expected)
+{
+	struct osp_gang_start start;
+	uint32_t ranks[NODES_MAX];
+
+	assert_int_equal(osp_gang_start_read(topology, of, leaves, order, &start), 0);
+	assert_true(osp_gang_start_ranks(&start, of, first, ranks));
+	for (uint32_t n = osp_nodeset_next(of, 0); n < of->place_count;
+	     n = osp_nodeset_next(of, n + 1))
+		assert_int_equal(ranks[n], expected[n]);
+	osp_gang_start_clear(&start);
+}
+
+/* The same of the packed texts. */
+static void assert_read_packed(const struct osp_gang_start *start, const struct osp_nodeset *of,
+			       uint32_t first, const uint32_t *expected)
+{
+	char *leaves, *order;
+
+	assert_true(osp_gang_start_pack(start, 4096, &leaves, &order));
+	assert_read(start->topology, of, first, leaves, order, expected);
+	free(leaves);
+	free(order);
+}
+
 /* slurmctld numbers some of the nodes as it would from the texts. */
 static void assert_ranks(const struct osp_gang_start *start, const uint32_t *nodes, uint32_t count,
 			 const char *leaves, const char *order)
@@ -274,11 +303,13 @@ static void assert_ranks(const struct osp_gang_start *start, const uint32_t *nod
 		osp_nodeset_add(of, nodes[i]);
 	first = nodes[osp_first_name(start->topology, nodes, count)];
 	assert_int_equal(osp_gang_order_make(list, leaves, order, &made), 0);
-	osp_gang_order_slurm_ranks(&made, numbers);
+	osp_order_slurm_ranks(made.runs, made.count, numbers);
 	assert_true(osp_gang_start_ranks(start, of, first, ranks));
 	for (uint32_t rank = 0; rank < count; rank++)
 		assert_int_equal(ranks[osp_topology_find_node(start->topology, made.names[rank])],
 				 numbers[rank]);
+	assert_read(start->topology, of, first, leaves, order, ranks);
+	assert_read_packed(start, of, first, ranks);
 	osp_gang_order_clear(&made);
 	free(list);
 	free(of);

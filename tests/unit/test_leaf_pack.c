@@ -16,6 +16,7 @@
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
 #include "lib/topology/leaf_pack.h"
+#include "tests/fabric.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MOST	     OSP_NOTE_PACKED_BYTES_MAX
@@ -152,6 +153,67 @@ static void what_never_fits_is_left(void **state)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+/* Nodes of a list, each with its leaf's number. */
+struct listed {
+	struct fabric_node node[512];
+	uint32_t leaf[512], count, leaf_count;
+	char *last_leaf;
+};
+
+static int list_node(const char *leaf, const char *node, void *context)
+{
+	struct listed *listed = context;
+
+	if (!listed->last_leaf || strcmp(listed->last_leaf, leaf) != 0) {
+		listed->leaf_count++;
+		listed->last_leaf = strdup(leaf);
+	}
+	listed->leaf[listed->count] = listed->leaf_count - 1;
+	listed->node[listed->count++] =
+		(struct fabric_node){strdup(node), {listed->last_leaf, "spine"}};
+	return 0;
+}
+
+/* Each `step`-th of the nodes is found in the packed list, at its place, and no other one. */
+static void assert_found(const struct listed *listed, const struct osp_topology *topology,
+			 const char *packed, uint32_t step)
+{
+	struct osp_nodeset *scratch = osp_nodeset_new(listed->count);
+	uint32_t *nodes = calloc(OSP_NODES_MAX, sizeof(*nodes));
+	uint32_t *leaf = calloc(OSP_NODES_MAX, sizeof(*leaf));
+	uint32_t wanted[512], count = 0;
+
+	for (uint32_t n = 0; n < listed->count; n += step)
+		wanted[count++] = n;
+	osp_topology_sort_nodes(topology, OSP_BY_NAME, wanted, count, scratch);
+	assert_int_equal(osp_leaf_unpack_nodes(packed, topology, wanted, count, nodes, leaf),
+			 listed->count);
+	for (uint32_t n = 0; n < listed->count; n++) {
+		assert_int_equal(nodes[n], n % step ? OSP_NO_NODE : n);
+		assert_int_equal(leaf[n], listed->leaf[n]);
+	}
+	free(nodes);
+	free(leaf);
+	free(scratch);
+}
+
+static void assert_nodes(const char *leaves, const char *packed)
+{
+	struct listed listed = {.count = 0};
+	struct osp_topology *topology;
+
+	assert_int_equal(osp_leaf_list_each(leaves, list_node, &listed), 0);
+	topology = fabric_from(listed.node, listed.count, 2);
+	for (uint32_t step = 1; step < 4; step++)
+		assert_found(&listed, topology, packed, step);
+	osp_topology_free(topology);
+	for (uint32_t i = 0; i < listed.count; i++) {
+		if (i + 1 == listed.count || listed.leaf[i] != listed.leaf[i + 1])
+			free((char *)listed.node[i].domains[0]);
+		free((char *)listed.node[i].name);
+	}
+}
+
 static void names_of_all_kinds(void **state)
 {
 	static const char *const cases[] = {
@@ -173,6 +235,8 @@ static void names_of_all_kinds(void **state)
 		"nn-(1):n1|nn-2:n2",
 		"a leaf:n1|b:n2",
 		"l1:n[1-3,5-7,100-200]|l2:n[4,300]",
+		"l1:a1,ab1,b1|l2:a2,ab2,b2",
+		"l1:n[1,10]|l2:n[01,010]|l3:n[001,0010]|l4:n[0001,00010]",
 	};
 
 	(void)state;
@@ -182,6 +246,7 @@ static void names_of_all_kinds(void **state)
 		if (!*packed)
 			fail_msg("%s", cases[i]);
 		assert_again(cases[i], packed);
+		assert_nodes(cases[i], packed);
 		free(packed);
 	}
 }

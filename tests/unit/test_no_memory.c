@@ -333,6 +333,21 @@ static const char woven[] = "{\"onespine-topology\": 1, \"levels\": [\"leaf\"], 
 
 static const struct osp_segments twos = {.count = 1, .segment = {{.level = 1, .nodes = 2}}};
 
+/* Makes the ranks again of what was written. */
+static bool read_start(const struct osp_topology *topology, const struct osp_nodeset *of,
+		       const char *list, const char *order)
+{
+	struct osp_gang_start start;
+	uint32_t ranks[4];
+	bool good = osp_gang_start_read(topology, of, list, order, &start) == 0;
+
+	if (!good)
+		return false;
+	good = osp_gang_start_ranks(&start, of, 0, ranks);
+	osp_gang_start_clear(&start);
+	return good;
+}
+
 /* All that a start writes of its nodes. */
 static bool write_start(const struct osp_gang_start *start, const struct osp_nodeset *of)
 {
@@ -340,7 +355,9 @@ static bool write_start(const struct osp_gang_start *start, const struct osp_nod
 	char *order = osp_gang_start_order(start, 4096), *packed = NULL, *packed_order = NULL;
 	uint32_t ranks[4];
 	bool good = list && order && osp_gang_start_pack(start, 4096, &packed, &packed_order) &&
-		    osp_gang_start_ranks(start, of, 0, ranks);
+		    osp_gang_start_ranks(start, of, 0, ranks) &&
+		    read_start(start->topology, of, list, order) &&
+		    read_start(start->topology, of, packed, packed_order);
 
 	free(list);
 	free(order);

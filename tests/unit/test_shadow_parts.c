@@ -7,6 +7,7 @@
 
 #include "lib/layout/gang_start.h"
 #include "lib/policy/request.h"
+#include "lib/topology/leaf_pack.h"
 #include "tests/unit/no_memory.h"
 
 #define NODES SHADOW_NODES
@@ -319,16 +320,6 @@ static void tells_the_processes_of_a_start(void **state)
 	assert_string_equal(job->details->env_sup[0], "BB=/x");
 }
 
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-
-static bool no_copies; /* memory runs out for each */
-
-char *__wrap_strdup(const char *text)
-{
-	return no_copies ? NULL : __real_strdup(text);
-}
-
 #if OSP_HAVE_NODE_RANKS
 /* Returns "1.0": the upper and the lower 16 bits, as Slurm's step scheduler reads them. */
 static const char *slurm_rank(const job_record_t *job, int at)
@@ -379,7 +370,6 @@ static void leaves(job_record_t *job, const char *nodes, uint32_t at_once_max)
 static void makes_the_order_anew(void **state)
 {
 	job_record_t *job = started_gang("n[1-8]");
-	struct shadow_late_order *late;
 
 	(void)state;
 	leaves(job, "n[2-8]", 8);
@@ -388,13 +378,10 @@ static void makes_the_order_anew(void **state)
 	leaves(job, "n[3-8]", 4);
 	assert_string_equal(slurm_rank(job, 0), "0.1");
 	assert_true(shadow_order_any());
-	late = shadow_order_take();
+	shadow_order_look();
 	assert_false(shadow_order_any());
-	shadow_order_make(late);
-	assert_string_equal(slurm_rank(job, 0), "0.1");
-	shadow_order_put(late);
 	assert_string_equal(slurm_rank(job, 0), "0.0");
-	shadow_order_free(late);
+	assert_string_equal(slurm_rank(job, 5), "1.3");
 	/* of the eight that it got three are spares */
 	shadow_put_entry(job, OSP_EFFECTIVE_SPARES, "3");
 	job->details->min_nodes = 8;
@@ -403,96 +390,33 @@ static void makes_the_order_anew(void **state)
 	assert_false(shadow_order_any());
 }
 
-/* A gang that changes while its order is made, without a lock, keeps the ranks that Slurm moved
- * with its nodes, and its order is made once more. */
-static void an_order_that_is_late_is_not_put(void **state)
+/* Two nodes that leave make one late order; one of a gang that has ended is not made. */
+static void late_orders_are_made_one_by_one(void **state)
 {
 	job_record_t *job = started_gang("n[1-8]");
-	struct shadow_late_order *late;
+	char *packed;
 
 	(void)state;
 	leaves(job, "n[2-8]", 4);
-	late = shadow_order_take();
-	shadow_order_make(late);
 	leaves(job, "n[3-8]", 4);
-	shadow_order_put(late);
-	shadow_order_free(late);
 	assert_string_equal(slurm_rank(job, 0), "0.2");
-	assert_string_equal(slurm_rank(job, 1), "0.3");
-	assert_string_equal(slurm_rank(job, 5), "1.3");
-	assert_true(shadow_order_any());
-	late = shadow_order_take();
-	shadow_order_make(late);
-	shadow_order_put(late);
-	shadow_order_free(late);
+	shadow_order_look();
 	assert_string_equal(slurm_rank(job, 0), "0.0");
-	assert_string_equal(slurm_rank(job, 5), "1.3");
-	/* one that has ended meanwhile */
+	assert_false(shadow_order_any());
+	shadow_order_look();
+	/* a note that is packed, after another word */
 	leaves(job, "n[4-8]", 4);
-	late = shadow_order_take();
-	shadow_order_make(late);
+	packed = osp_leaf_pack("l1:n[1-4]|l2:n[5-8]", 4096);
+	xfree(job->admin_comment);
+	job->admin_comment = xstrdup_printf(
+		"x [onespine: gang=spine; leaves=%s; ranks=slurm; placed: words]", packed);
+	free(packed);
+	shadow_order_look();
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	leaves(job, "n[5-8]", 3);
 	job->job_state = JOB_COMPLETE;
-	shadow_order_put(late);
-	shadow_order_free(late);
-	assert_string_equal(slurm_rank(job, 0), "0.1");
-	assert_false(shadow_order_any());
-}
-
-/* Somebody writes a word before our part of its AdminComment. */
-static void is_commented(job_record_t *job)
-{
-	char *before = job->admin_comment;
-
-	job->admin_comment = xstrdup_printf("x %s", before);
-	xfree(before);
-}
-
-/* As the thread does it once a second. */
-static void thread_looks(job_record_t *job, bool changes)
-{
-	struct shadow_late_order *late = shadow_order_take();
-
-	shadow_order_make(late);
-	if (changes)
-		is_commented(job);
-	shadow_order_put(late);
-	shadow_order_free(late);
-}
-
-/* A comment that changes meanwhile costs a gang its order no more than memory that ran out. */
-static void an_order_is_not_lost(void **state)
-{
-	job_record_t *job = started_gang("n[1-8]");
-	uint32_t tries = 0;
-
-	(void)state;
-	leaves(job, "n[2-8]", 4);
-	thread_looks(job, true);
-	assert_string_equal(slurm_rank(job, 0), "0.1");
-	assert_true(shadow_order_any());
-	thread_looks(job, false);
-	assert_string_equal(slurm_rank(job, 0), "0.0");
-	assert_false(shadow_order_any());
-	/* it changes again and again */
-	leaves(job, "n[3-8]", 4);
-	for (; shadow_order_any() && tries < 20; tries++)
-		thread_looks(job, true);
-	assert_int_equal(tries, 5);
-	assert_string_equal(slurm_rank(job, 0), "0.0");
-	/* a copy cannot be made */
-	leaves(job, "n[4-8]", 4);
-	no_copies = true;
-	thread_looks(job, false);
-	no_copies = false;
-	assert_string_equal(slurm_rank(job, 0), "0.1");
-	assert_true(shadow_order_any());
-	thread_looks(job, false);
-	assert_string_equal(slurm_rank(job, 0), "0.0");
-	assert_false(shadow_order_any());
-	/* it has ended */
-	leaves(job, "n[5-8]", 4);
-	job->job_state = JOB_COMPLETE;
-	thread_looks(job, true);
+	shadow_order_look(); /* else it would be 0.0 */
+	assert_string_equal(slurm_rank(job, 0), "1.0");
 	assert_false(shadow_order_any());
 }
 #endif
@@ -705,8 +629,7 @@ int main(void)
 #if OSP_HAVE_NODE_RANKS
 		TEST(writes_ranks_of_a_start),
 		TEST(makes_the_order_anew),
-		TEST(an_order_that_is_late_is_not_put),
-		TEST(an_order_is_not_lost),
+		TEST(late_orders_are_made_one_by_one),
 #endif
 		TEST(tells_the_gate_of_segments),
 		TEST(tells_the_gate_of_no_segments),
