@@ -171,22 +171,22 @@ count_unit_program() {
 # run_variants: gcc and clang, sanitizers, and what is built where something is missing. It only computes, so
 # whatever else is being tested goes first.
 run_variants() {
-	local log=$scratch/variants.tap native status=0 start=$SECONDS
+	local log=$scratch/variants.tap native status=0
 	native=$(installed_release)
 	wanted variants || return 0
 	nice -n 19 "$ONESPINE_SOURCE/tests/check/variants" "$ONESPINE_SOURCE" "$(source_folder "$native")" \
 		"$scratch/variants" >"$log" 2>&1 </dev/null || status=$?
-	count_tap "variants of the build ($((SECONDS - start)) s)" "$log" "$status" >"$log.told"
+	count_tap "variants of the build" "$log" "$status" >"$log.told"
 	cat "$log.told"
 	rm -rf "$scratch/variants"
 }
 
 # run_packages RELEASE: packages built, and used in a fresh root, where Debian has that Slurm's source
 run_packages() {
-	local release=$1 log=$scratch/packages-$1.tap status=0 start=$SECONDS
+	local release=$1 log=$scratch/packages-$1.tap status=0
 	wanted packages || return 0
 	"$ONESPINE_SOURCE/tests/packages/run" "$release" "$scratch/packages" >"$log" 2>&1 </dev/null || status=$?
-	count_tap "packages for Slurm $release in a fresh root ($((SECONDS - start)) s)" "$log" "$status"
+	count_tap "packages for Slurm $release in a fresh root" "$log" "$status"
 	rm -rf --one-file-system "$scratch/packages"
 }
 
