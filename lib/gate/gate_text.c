@@ -3,6 +3,7 @@
 #include "lib/gate/gate_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/health/reason.h"
@@ -63,16 +64,31 @@ const char *osp_gate_note(const struct osp_gate_stops *stops, const char *says, 
 	return buffer;
 }
 
+/* Reads a count of up to 9 digits with `word` behind it, and goes on behind both. */
+static bool read_count(const char **at, const char *word, unsigned int *count)
+{
+	size_t digits = strspn(*at, "0123456789"), length = strlen(word);
+
+	if (!digits || digits > 9 || strncmp(*at + digits, word, length) != 0)
+		return false;
+	*count = (unsigned int)strtoul(*at, NULL, 10);
+	*at += digits + length;
+	return true;
+}
+
 struct osp_gate_stops osp_gate_stopped(const char *note)
 {
 	struct osp_gate_stops stops = {.all = 0};
-	int end = 0;
 
-	if (!note || sscanf(note, STOPPED "%9u start%n", &stops.all, &end) != 1 || !end)
-		return (struct osp_gate_stops){.all = 0};
-	note += end + (note[end] == 's');
-	end = 0;
-	if (sscanf(note, ", %9u slow%n", &stops.slow, &end) != 1 || !end)
-		stops.slow = 0;
+	if (!note || strncmp(note, STOPPED, sizeof(STOPPED) - 1) != 0)
+		return stops;
+	note += sizeof(STOPPED) - 1;
+	if (!read_count(&note, " start", &stops.all))
+		return stops;
+	note += *note == 's';
+	if (!strncmp(note, ", ", 2)) {
+		note += 2;
+		(void)read_count(&note, " slow", &stops.slow);
+	}
 	return stops;
 }

@@ -80,6 +80,11 @@ static void notes(void **state)
 		assert_int_equal(osp_gate_stopped(words).slow, cases[i].stops.slow);
 	}
 	assert_int_equal(osp_gate_stopped("stopped").all, 0);
+	/* only what the gate itself writes */
+	assert_int_equal(osp_gate_stopped("stopped\t1 start; n3").all, 0);
+	assert_int_equal(osp_gate_stopped("stopped -1 starts; n3").all, 0);
+	assert_int_equal(osp_gate_stopped("stopped 2 starts, -1 slow; n3").slow, 0);
+	assert_int_equal(osp_gate_stopped("stopped 2 starts; n3").all, 2);
 	assert_int_equal(osp_gate_stopped("stopped 2 starts, 9 fast; n3").slow, 0);
 	assert_int_equal(osp_gate_stopped("").all, 0);
 	assert_int_equal(osp_gate_stopped(NULL).all, 0);
