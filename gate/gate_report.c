@@ -187,8 +187,33 @@ static int seal(const struct osp_gate_job *job, const struct osp_place_report *r
 	return rc;
 }
 
+/* Tells whether what follows is the receipt of a watch of `reader` on this connection. */
+static bool is_receipted(const struct osp_gate_job *job, const struct osp_gate_peer *peer,
+			 const struct osp_place_report *report, uid_t reader)
+{
+	char sealed[OSP_REPORT_SEALED_MAX + 1], *receipt;
+	const size_t mark_bytes = sizeof(OSP_REPORT_RECEIPT) - 1;
+	size_t bytes = 0;
+	uint32_t length;
+	bool is;
+
+	if (!receive(peer, &length, sizeof(length)))
+		return false;
+	length = ntohl(length);
+	if (length > OSP_REPORT_SEALED_MAX || !receive(peer, sealed, length))
+		return false;
+	sealed[length] = '\0';
+	receipt = osp_report_open(job->munge_socket, sealed, reader, &bytes);
+	is = receipt && bytes == OSP_REPORT_RECEIPT_BYTES &&
+	     !memcmp(receipt, OSP_REPORT_RECEIPT, mark_bytes) &&
+	     !memcmp(receipt + mark_bytes, report->challenge, sizeof(report->challenge));
+	free(receipt);
+	return is;
+}
+
 /* Returns 0, 1 if it is to be tried again soon, or -1 with `error` set. */
-static int take_answer(const struct osp_gate_peer *peer, struct osp_error *error)
+static int take_answer(const struct osp_gate_job *job, const struct osp_gate_peer *peer,
+		       const struct osp_place_report *report, uid_t reader, struct osp_error *error)
 {
 	char byte;
 
@@ -196,7 +221,10 @@ static int take_answer(const struct osp_gate_peer *peer, struct osp_error *error
 		return osp_error_set(error, "does not answer");
 	switch (byte) {
 	case OSP_REPORT_TAKEN:
-		return 0;
+		return is_receipted(job, peer, report, reader)
+			       ? 0
+			       : osp_error_set(error,
+					       "does not prove that it is root's or SlurmUser's");
 	case OSP_REPORT_SOON:
 		return 1;
 	case OSP_REPORT_STRANGER:
@@ -222,7 +250,7 @@ static int talk(const struct osp_gate_job *job, struct osp_place_report *report,
 		if (!wait_for(peer, POLLOUT) || osp_gate_flush(peer))
 			return osp_error_set(error, "ends the connection");
 	}
-	return take_answer(peer, error);
+	return take_answer(job, peer, report, reader, error);
 }
 
 /* From the node's own address, if this host has it and it can reach the watch. */

@@ -137,7 +137,7 @@ static enum osp_report_answer judge(struct osp_listen *listen, struct guest *gue
 
 	guest->in[guest->bytes] = '\0';
 	text = osp_report_open(listen->munge_socket,
-			       (const char *)guest->in + OSP_REPORT_LENGTH_BYTES, &bytes);
+			       (const char *)guest->in + OSP_REPORT_LENGTH_BYTES, 0, &bytes);
 	if (!text)
 		return drop(listen, DROP_SEAL, OSP_REPORT_REFUSED);
 	rc = osp_report_read(text, bytes, &report, NULL);
@@ -240,13 +240,38 @@ static size_t announced(const struct guest *guest)
 	return length && length <= OSP_REPORT_SEALED_MAX ? sizeof(length) + length : 0;
 }
 
-static void answer(struct guest *guest, enum osp_report_answer said)
+/* Adds what proves to the node that its report was taken by a watch. */
+static void add_receipt(const struct osp_listen *listen, const struct guest *guest,
+			struct osp_text *out)
 {
+	struct osp_text receipt = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
+	uint32_t length;
+
+	osp_text_add(&receipt, OSP_REPORT_RECEIPT);
+	osp_text_add_bytes(&receipt, (const char *)guest->challenge, sizeof(guest->challenge));
+	if (!receipt.failed && !osp_report_seal(listen->munge_socket, &receipt, 0, &sealed, NULL) &&
+	    sealed.data) {
+		length = htonl((uint32_t)sealed.length_bytes);
+		osp_text_add_bytes(out, (const char *)&length, sizeof(length));
+		osp_text_add_bytes(out, sealed.data, sealed.length_bytes);
+	}
+	osp_text_free(&receipt);
+	osp_text_free(&sealed);
+}
+
+static void answer(const struct osp_listen *listen, struct guest *guest,
+		   enum osp_report_answer said)
+{
+	struct osp_text out = OSP_TEXT_INIT;
 	char byte = (char)said;
 
+	osp_text_add_bytes(&out, &byte, 1);
+	if (said == OSP_REPORT_TAKEN)
+		add_receipt(listen, guest, &out);
 	/* whoever does not take it comes again */
-	if (send(guest->file, &byte, 1, MSG_NOSIGNAL) < 0)
+	if (!out.failed && send(guest->file, out.data, out.length_bytes, MSG_NOSIGNAL) < 0)
 		guest->bytes = 0;
+	osp_text_free(&out);
 	send_off(guest);
 }
 
@@ -265,9 +290,9 @@ static void hear(struct osp_listen *listen, struct guest *guest)
 	guest->bytes += (size_t)count;
 	whole = announced(guest);
 	if (!whole || (whole != SIZE_MAX && guest->bytes > whole))
-		answer(guest, drop(listen, DROP_SIZE, OSP_REPORT_REFUSED));
+		answer(listen, guest, drop(listen, DROP_SIZE, OSP_REPORT_REFUSED));
 	else if (guest->bytes == whole)
-		answer(guest, judge(listen, guest));
+		answer(listen, guest, judge(listen, guest));
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

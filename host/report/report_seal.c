@@ -40,7 +40,7 @@ int osp_report_seal(const char *socket, const struct osp_text *report, uid_t rea
 	return rc;
 }
 
-char *osp_report_open(const char *socket, const char *sealed, size_t *report_bytes)
+char *osp_report_open(const char *socket, const char *sealed, uid_t maker, size_t *report_bytes)
 {
 	void *inside = NULL;
 	int inside_bytes = 0;
@@ -53,7 +53,7 @@ char *osp_report_open(const char *socket, const char *sealed, size_t *report_byt
 		state = munge_decode(sealed, munge, &inside, &inside_bytes, &uid, &gid);
 	if (munge)
 		munge_ctx_destroy(munge);
-	if (state == EMUNGE_SUCCESS && uid == 0 && inside_bytes > 0) {
+	if (state == EMUNGE_SUCCESS && (uid == 0 || uid == maker) && inside_bytes > 0) {
 		*report_bytes = (size_t)inside_bytes;
 		return inside;
 	}

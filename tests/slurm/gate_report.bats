@@ -200,6 +200,59 @@ time.sleep(60)' "$REPORT_PORT" 3>&- &
 	matches "$(<"$BATS_TEST_TMPDIR/journal")" 'reports dropped: [0-9]+ from ports that users can have'
 }
 
+# pretend FILE KIND: a user's program that greets at the watch's port and says that it takes one report, which it writes
+# to FILE. KIND echo: with the report itself for a receipt
+pretend() {
+	as_other_user timeout 60 /usr/bin/python3 -c 'import os, socket, sys
+watch = socket.socket()
+watch.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+watch.bind(("", int(sys.argv[1])))
+watch.listen(8)
+print("listens", flush=True)
+guest, _ = watch.accept()
+guest.settimeout(10)
+guest.sendall(b"OSPR\x01" + bytes(4) + os.urandom(16))
+length = int.from_bytes(guest.recv(4), "big")
+sealed = b""
+while len(sealed) < length:
+    sealed += guest.recv(length - len(sealed))
+guest.sendall(b"k" + (length.to_bytes(4, "big") + sealed if sys.argv[2] == "echo" else b""))
+guest.close()
+print(sealed.decode())' "$REPORT_PORT" "$2" >"$1" 3>&- &
+	pretender=$!
+	await 20 grep -q listens "$1"
+}
+
+@test "a user who has the port while no watch runs gets no report that it can read, and is not believed" {
+	local way
+	# while one runs nobody has it, on any address
+	said=$(as_other_user /usr/bin/python3 -c 'import socket, sys
+other = socket.socket()
+for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+    other.setsockopt(socket.SOL_SOCKET, option, 1)
+try:
+    other.bind(("127.0.0.1", int(sys.argv[1])))
+    other.listen(8)
+    print("taken")
+except OSError as error:
+    print(error.strerror)' "$REPORT_PORT")
+	equal "$said" 'Address already in use'
+	unwatch
+	for way in plain echo; do
+		pretend "$BATS_TEST_TMPDIR/$way" "$way"
+		run report n1
+		equal "$status" 1
+		holds "$output" "does not prove that it is root's or SlurmUser's"
+		wait "$pretender"
+		said=$(grep MUNGE "$BATS_TEST_TMPDIR/$way" | as_other_user unmunge -S "$(socket)" 2>&1) || true
+		holds "$said" 'Unauthorized credential'
+	done
+	watch
+	run report n1
+	equal "$output" ''
+	equal "$status" 0
+}
+
 # one_of_two_within_a_second: two at once; on a busy machine they may be further apart
 one_of_two_within_a_second() {
 	local report first
