@@ -207,6 +207,49 @@ as_nobody() {
 	onespine quarantine return q-st-p5-8
 }
 
+# theirs OPTION...: a job of an ordinary user; prints its number, or what sbatch says
+theirs() {
+	as_nobody sbatch --parsable --chdir=/ --output=/dev/null --gres=gpu:1 "$@" --wrap 'sleep 600' 2>&1
+}
+
+# none_runs NAME: no job of that name has begun
+none_runs() {
+	[[ -z $(squeue -h -n "$1" -t running,completing,completed -o %i) ]]
+}
+
+@test "in quarantine a user's job that is there goes on, no other begins, and a user makes, changes and ends no such reservation" {
+	local way reservation=onespine-quarantine-i-0008
+	early=$(theirs -N1 -w q-st-p5-8)
+	await_job "$early" RUNNING
+	tasks=$(theirs -J theirs --array=0-3 -N1 -w q-st-p5-8 --gres=gpu:8)
+	fault q-st-p5-8 "$ECC"
+	late=$(submit --requeue --gang -N2 -w q-st-p5-8 --gres=gpu:7)
+	await 60 shows "$reservation" reservations
+	scancel "$late"
+	job_is "$early" RUNNING
+	for way in "--reservation=$reservation" '-w q-st-p5-8 --exclusive' '-w q-st-p5-8 --oversubscribe' '-w q-st-p5-[7-8] -N2' \
+		'-w q-st-p5-8 --gang -N2' '-w q-st-p5-8 --no-requeue'; do
+		# shellcheck disable=SC2086 # options
+		theirs -J theirs $way || true
+	done
+	# an idle node beside it may make one begin later, none of these may
+	stays 5 none_runs theirs
+	run as_nobody scontrol delete ReservationName="$reservation"
+	equal "$status" 1
+	run as_nobody scontrol update ReservationName="$reservation" Users=nobody
+	equal "$status" 1
+	run as_nobody scontrol create reservation ReservationName=onespine-quarantine-i-0003 Users=root Nodes=q-st-p5-3 StartTime=now Duration=60
+	equal "$status" 1
+	run as_nobody "$ONESPINE_PREFIX/bin/onespine" quarantine end q-st-p5-8
+	equal "$status" 2
+	equal "$(reservations)" "$reservation"
+	none_drained_but
+	scancel "$early" "$tasks"
+	scancel -n theirs
+	await 60 no_jobs
+	onespine quarantine return q-st-p5-8
+}
+
 @test "a node in somebody's reservation cannot be kept: it is drained, as everywhere" {
 	scontrol create reservation ReservationName=theirs Users=root StartTime=now Duration=60 Nodes=q-st-p5-5 Flags=IGNORE_JOBS >/dev/null
 	fault q-st-p5-5 "$ECC"
