@@ -452,13 +452,16 @@ void shadow_plans_forget(void);
  * others: with SchedulerParameters=extra_constraints, from 23.11 on. NULL: nothing. */
 const char *shadow_extra(const job_record_t *job);
 
+/* So many nodes are compared anew in each look, changed or not: half a millisecond. */
+#define SHADOW_EXTRA_ANEW 512
+
 /* Begins a call of select_p_job_test(), in which each expression is looked at once, at most. */
 void shadow_extra_begin(void);
 
 /* Writes the nodes that this excludes, as the records said at most a second before the call began;
  * NULL: it asks for nothing. They are there until the next question. Returns false if memory ran
- * out. Looks at each node, which takes as long as for Slurm, and remembers as many expressions as a
- * job has components. */
+ * out. An expression is compared with each node once, which takes as long as for Slurm, and then
+ * with those whose Extra has changed. Remembers as many expressions as a job has components. */
 bool shadow_extra_excludes(const job_record_t *job, const struct osp_nodeset **excluded);
 
 /* Takes these out of `nodes`. Returns false if memory ran out. */

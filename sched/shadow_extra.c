@@ -5,6 +5,11 @@
  * Slurm compares --extra with the Extra field of nodes only when it starts a job
  * (_build_node_list() in node_scheduler.c). Backfill and --test-only offer all nodes, and a gang
  * planned on some that Slurm then refuses would keep them for ever.
+ *
+ * A comparison takes about a microsecond, so what a node was found to be is kept until its Extra
+ * changes. Slurm frees an Extra after it has read the next one (update_node() and
+ * validate_node_specs() in node_mgr.c), which therefore lies elsewhere. Only one that changed twice
+ * between two looks may lie where the first was: so some nodes are compared anew in each look.
  */
 #include "sched/shadow.h"
 
@@ -23,10 +28,20 @@
 
 static struct kept {
 	char *extra;
-	time_t looked; /* when the call began in which the nodes were looked at */
+	uint32_t look; /* the last look at the nodes that is in `excluded`; 0: none */
 	uint64_t used; /* number of the last question about it */
 	struct osp_nodeset *excluded;
 } kept[KEPT_MAX];
+
+/* What the nodes have, as far as it has been looked at; NULL until somebody asks. */
+static struct {
+	const data_t **extra; /* by node; not to be read, only compared */
+	uint32_t *changed;    /* by node: the look that found another */
+	uint32_t look;	      /* number of the last one, from 1 on */
+	uint32_t anew;	      /* the node with which the nodes of the next one begin that count as
+				 changed */
+	time_t looked;	      /* when the call began in which it was */
+} nodes_seen;
 
 static time_t call_began;
 
@@ -46,6 +61,9 @@ void shadow_extra_forget(void)
 {
 	for (uint32_t i = 0; i < KEPT_MAX; i++)
 		forget(&kept[i]);
+	free(nodes_seen.extra);
+	free(nodes_seen.changed);
+	memset(&nodes_seen, 0, sizeof(nodes_seen));
 }
 
 /* Returns what is remembered of an expression; NULL: nothing, and *oldest is what to forget. */
@@ -65,16 +83,73 @@ static struct kept *recall(const char *extra, struct kept **oldest)
 	return NULL;
 }
 
-static void look(const job_record_t *job, struct osp_nodeset *excluded)
+/* Prepares for the first look. Returns false if memory ran out. */
+static bool begin_looks(void)
 {
-	osp_nodeset_clear(excluded);
-	for (uint32_t n = 0; n < excluded->place_count; n++) {
-		const node_record_t *node = node_record_table_ptr[n];
+	uint32_t count = shadow_state.node_count;
 
-		if (!node || !node->extra_data ||
-		    !extra_constraints_test(job->extra_constraints, node->extra_data))
-			osp_nodeset_add(excluded, n);
+	if (nodes_seen.extra)
+		return true;
+	nodes_seen.extra = calloc(count, sizeof(const data_t *));
+	nodes_seen.changed = calloc(count, sizeof(uint32_t));
+	if (nodes_seen.extra && nodes_seen.changed)
+		return true;
+	free(nodes_seen.extra);
+	free(nodes_seen.changed);
+	nodes_seen.extra = NULL;
+	nodes_seen.changed = NULL;
+	return false;
+}
+
+static const data_t *extra_of(uint32_t n)
+{
+	const node_record_t *node = node_record_table_ptr[n];
+
+	return node ? node->extra_data : NULL;
+}
+
+/* Looks which nodes have another Extra, once a call and second. Returns false if memory ran out. */
+static bool look_at_nodes(void)
+{
+	uint32_t count = shadow_state.node_count;
+	bool first = !nodes_seen.look;
+
+	if (!begin_looks())
+		return false;
+	if (!first && nodes_seen.looked == call_began)
+		return true;
+	nodes_seen.looked = call_began;
+	nodes_seen.look++;
+	for (uint32_t n = 0; n < count; n++) {
+		const data_t *extra = extra_of(n);
+
+		if (!first && extra == nodes_seen.extra[n])
+			continue;
+		nodes_seen.extra[n] = extra;
+		nodes_seen.changed[n] = nodes_seen.look;
 	}
+	for (uint32_t i = 0; i < SHADOW_EXTRA_ANEW && i < count; i++) {
+		nodes_seen.changed[nodes_seen.anew] = nodes_seen.look;
+		nodes_seen.anew = (nodes_seen.anew + 1) % count;
+	}
+	return true;
+}
+
+/* Compares the expression with the nodes that have changed since it was last compared. */
+static void compare(const job_record_t *job, struct kept *one)
+{
+	for (uint32_t n = 0; n < shadow_state.node_count; n++) {
+		data_t *extra;
+
+		if (nodes_seen.changed[n] <= one->look)
+			continue;
+		extra = (data_t *)nodes_seen.extra[n];
+		if (extra && extra_constraints_test(job->extra_constraints, extra))
+			osp_nodeset_remove(one->excluded, n);
+		else
+			osp_nodeset_add(one->excluded, n);
+	}
+	one->look = nodes_seen.look;
 }
 
 /* Returns what is remembered of the job's expression, looked at in this call; NULL if memory ran
@@ -83,8 +158,8 @@ static const struct kept *look_once(const job_record_t *job)
 {
 	struct kept *oldest, *one = recall(job->extra, &oldest);
 
-	if (one && one->looked == call_began)
-		return one;
+	if (!look_at_nodes())
+		return NULL;
 	if (!one) {
 		forget(oldest);
 		oldest->extra = strdup(job->extra);
@@ -95,8 +170,8 @@ static const struct kept *look_once(const job_record_t *job)
 		}
 		one = recall(job->extra, &oldest);
 	}
-	look(job, one->excluded);
-	one->looked = call_began;
+	if (one->look != nodes_seen.look)
+		compare(job, one);
 	return one;
 }
 

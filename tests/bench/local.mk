@@ -12,7 +12,11 @@ tests_bench_bench_place_LDADD = libonespine.la
 tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c tests/fabric.h
 tests_bench_simulate_place_LDADD = libonespine.la -lm
 if HAVE_SHADOW
-check_PROGRAMS += tests/bench/bench_exchange tests/bench/bench_components
+check_PROGRAMS += tests/bench/bench_exchange tests/bench/bench_components tests/bench/bench_extra
+tests_bench_bench_extra_SOURCES = tests/bench/bench_extra.c tests/unit/shadow_calls.h $(FAKE_SLURMCTLD)
+tests_bench_bench_extra_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_bench_bench_extra_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=time
+tests_bench_bench_extra_LDADD = $(SHADOW_TEST_LIBS)
 tests_bench_bench_components_SOURCES = tests/bench/bench_components.c tests/unit/shadow_calls.h $(FAKE_SLURMCTLD)
 tests_bench_bench_components_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_bench_bench_components_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)

@@ -20,6 +20,7 @@
 
 /* How often an expression was compared with the first node, by number; how long each look takes. */
 static uint32_t looks, looks_at[EXPRESSIONS], look_ms;
+static uint32_t compared; /* with any node */
 
 static uint32_t late_s; /* how much later the time is */
 
@@ -42,6 +43,7 @@ bool __wrap_extra_constraints_test(elem_t *wanted, data_t *has)
 {
 	const char *expression = (const char *)wanted, *number = strstr(expression, "x=");
 
+	compared++;
 	if ((const void *)has == node_record_table_ptr[0]->extra_data) {
 		uint32_t ms = fake_slurm.late_ms + look_ms;
 
@@ -242,6 +244,86 @@ static void excluded_nodes_are_open_to_others_at_a_start(void **state)
 	FREE_NULL_BITMAP(fitting);
 }
 
+/* --- many nodes ------------------------------------------------------------------------------- */
+
+#define MANY_NODES (4 * SHADOW_EXTRA_ANEW)
+
+static int begin_many(void **state)
+{
+	(void)state;
+	looks = look_ms = late_s = compared = 0;
+	extra_constraints_set_parsing(true);
+	fake_shadow_begin(MANY_NODES, 256, "");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	return 0;
+}
+
+static int end_many(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < MANY_NODES; n++)
+		node_record_table_ptr[n]->extra_data = NULL;
+	extra_constraints_set_parsing(false);
+	fini();
+	fake_shadow_end();
+	return 0;
+}
+
+/* Returns how many comparisons a call takes that begins two seconds later. */
+static uint32_t compared_later(const job_record_t *job, const struct osp_nodeset **excluded)
+{
+	uint32_t before = compared;
+
+	late_s += 2;
+	shadow_extra_begin();
+	assert_true(shadow_extra_excludes(job, excluded));
+	return compared - before;
+}
+
+/* Only nodes whose Extra has changed since the last look, and a few others, are compared again. */
+static void what_is_known_is_not_compared_again(void **state)
+{
+	static char first[] = RACK_1, second[] = RACK_2, same_place[] = RACK_1;
+	const struct osp_nodeset *excluded;
+	job_record_t *job = fake_job(1, 2), *other = fake_job(2, 2);
+	uint32_t looks_until_seen = 0;
+
+	(void)state;
+	wants(job, RACK_1);
+	wants(other, RACK_2);
+	for (uint32_t n = 0; n < MANY_NODES; n++)
+		node_record_table_ptr[n]->extra_data = (data_t *)first;
+	node_record_table_ptr[5]->extra_data = (data_t *)same_place;
+	node_record_table_ptr[6]->extra_data = NULL; /* excluded without a comparison */
+	assert_int_equal(compared_later(job, &excluded), MANY_NODES - 1);
+	assert_int_equal(osp_nodeset_count(excluded), 1);
+	assert_in_range(compared_later(job, &excluded), 1, SHADOW_EXTRA_ANEW);
+	/* another Extra, one more, one less */
+	node_record_table_ptr[2000]->extra_data = (data_t *)second;
+	node_record_table_ptr[6]->extra_data = (data_t *)first;
+	node_record_table_ptr[7]->extra_data = NULL;
+	assert_in_range(compared_later(job, &excluded), 1, SHADOW_EXTRA_ANEW + 2);
+	assert_int_equal(osp_nodeset_count(excluded), 2);
+	assert_true(osp_nodeset_test(excluded, 2000));
+	assert_true(osp_nodeset_test(excluded, 7));
+	/* what another expression has missed since then, it is compared with */
+	assert_int_equal(compared_later(other, &excluded), MANY_NODES - 1);
+	assert_int_equal(osp_nodeset_count(excluded), MANY_NODES - 1);
+	node_record_table_ptr[9]->extra_data = (data_t *)second;
+	assert_in_range(compared_later(job, &excluded), 1, 3 * SHADOW_EXTRA_ANEW);
+	assert_true(osp_nodeset_test(excluded, 9));
+	assert_in_range(compared_later(other, &excluded), 1, 3 * SHADOW_EXTRA_ANEW);
+	assert_false(osp_nodeset_test(excluded, 9));
+	/* another Extra in the place of the one before */
+	memcpy(same_place, RACK_2, sizeof(same_place));
+	do {
+		compared_later(job, &excluded);
+		looks_until_seen++;
+	} while (!osp_nodeset_test(excluded, 5) && looks_until_seen < 100);
+	assert_in_range(looks_until_seen, 1, MANY_NODES / SHADOW_EXTRA_ANEW);
+}
+
 /* --- without memory --------------------------------------------------------------------------- */
 
 static bool is_gang_planned(void *context)
@@ -269,6 +351,7 @@ static const struct CMUnitTest tests[] = {
 					end),
 	cmocka_unit_test_setup_teardown(kept_nodes_are_kept_whatever_extra_says, begin, end),
 	cmocka_unit_test_setup_teardown(excluded_nodes_are_open_to_others_at_a_start, begin, end),
+	cmocka_unit_test_setup_teardown(what_is_known_is_not_compared_again, begin_many, end_many),
 	cmocka_unit_test_setup_teardown(a_gang_has_no_excluded_node_without_memory, begin, end),
 };
 
