@@ -19,10 +19,17 @@ static int64_t first_moment_s(const struct osp_joint *joint)
 	return joint->calls->first_moment_s(joint->calls->context);
 }
 
+int64_t osp_joint_elapsed_ms(const struct osp_joint *joint)
+{
+	int64_t elapsed_ms = joint->calls->elapsed_ms(joint->calls->context);
+	int64_t counted_ms = (int64_t)joint->asked * joint->input->question_us / 1000;
+
+	return elapsed_ms > counted_ms ? elapsed_ms : counted_ms;
+}
+
 bool osp_joint_may_ask(struct osp_joint *joint)
 {
-	if (!joint->asked ||
-	    joint->calls->elapsed_ms(joint->calls->context) <= OSP_CHOOSE_BUDGET_MS)
+	if (!joint->asked || osp_joint_elapsed_ms(joint) <= OSP_CHOOSE_BUDGET_MS)
 		return true;
 	joint->ran_out = true;
 	return false;

@@ -20,9 +20,9 @@
  * A later start is looked for in all domains, if `anywhere` has none, and asked for again where all
  * start soonest.
  *
- * A call asks for OSP_CHOOSE_BUDGET_MS, and at least one question. If its time ends before that
- * search does, the calls that follow continue in another order (struct osp_components_search,
- * below), until answers are quick again:
+ * A call asks for OSP_CHOOSE_BUDGET_MS, of the clock's or as questions count (question_us), and at
+ * least one question. If its time ends before that search does, the calls that follow continue in
+ * another order (struct osp_components_search, below), until answers are quick again:
  *	places     anywhere, then domain by domain, then again. In each, all components are asked
  *		   about one after the other, for any time; each call continues behind what the
  *		   calls before were answered, and asks at least one question. In another round
@@ -63,6 +63,10 @@ struct osp_components_input {
 	bool open;	  /* some of those that count may be left out */
 	bool never;	  /* nothing is to be asked: the answer is no */
 	bool later_helps; /* so does a start that is not at the first moment */
+
+	/* A question counts for so much of the call's time, at least: however quick the answers,
+	 * the caller's own work for them has an end. */
+	uint32_t question_us;
 
 	const struct osp_nodeset *given;    /* what the scheduler offers for the own one */
 	const struct osp_nodeset *taken;    /* of components that run or are planned */

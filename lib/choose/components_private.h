@@ -38,6 +38,9 @@ struct osp_joint {
 	int64_t start_s;
 };
 
+/* Returns how much of the call's time is over. */
+int64_t osp_joint_elapsed_ms(const struct osp_joint *joint);
+
 /* Tells whether there is time for a question; for the first one there is. */
 bool osp_joint_may_ask(struct osp_joint *joint);
 

@@ -234,9 +234,7 @@ static bool ask_as_planned(struct osp_joint *joint, struct osp_components_search
 /* Tells whether a call could ask about all of them twice by now. */
 static bool is_quick(const struct osp_joint *joint)
 {
-	int64_t elapsed_ms = joint->calls->elapsed_ms(joint->calls->context);
-
-	return joint->asked && elapsed_ms * 2 * (joint->input->count + 1) <=
+	return joint->asked && osp_joint_elapsed_ms(joint) * 2 * (joint->input->count + 1) <=
 				       (int64_t)joint->asked * OSP_CHOOSE_BUDGET_MS;
 }
 

@@ -3,10 +3,11 @@
  * bench_components.c - what a call about one component of a heterogeneous job takes without Slurm's
  * own function
  *
- * With a slurmctld that is not there (tests/fake/slurmctld.h). Its answers take SLURM_MS by the
- * clock, no more than a real one's about so many nodes, so that no fewer fit into the second that a
- * call has. Where no spine has room for two components, all are asked about; else the first answers
- * are taken. Prints a table; asserts nothing. Run by hand: tests/bench/bench_components
+ * With a slurmctld that is not there (tests/fake/slurmctld.h). Its answers take so many ms by the
+ * clock, 4 unless the command says otherwise: no more than a real one's about so many nodes, so
+ * that no fewer fit into the second that a call has. Where no spine has room for two components,
+ * all are asked about; else the first answers are taken. Prints a table; asserts nothing. Run by
+ * hand: tests/bench/bench_components [MS]
  */
 #include "tests/unit/shadow_calls.h"
 
@@ -15,9 +16,8 @@
 
 #include "tests/bench/rounds.h"
 
-#define ROUNDS	 31
-#define SLURM_MS 4
-#define LEAF	 256 /* two of them are a spine */
+#define ROUNDS 31
+#define LEAF   256 /* two of them are a spine */
 
 static uint32_t takes;	/* nodes for a component */
 static double slurm_us; /* in the answers */
@@ -89,7 +89,7 @@ static void measure(job_record_t *job, uint32_t count, uint16_t mode, const char
 	       us[ROUNDS - 1]);
 }
 
-static void run(uint32_t nodes, uint32_t count)
+static void run(uint32_t nodes, uint32_t count, uint32_t slurm_ms)
 {
 	job_record_t *first;
 	char config[256];
@@ -104,7 +104,7 @@ static void run(uint32_t nodes, uint32_t count)
 	if (init() != SLURM_SUCCESS || select_p_node_init() != SLURM_SUCCESS)
 		abort();
 	fake_slurm.job_test = answer;
-	fake_slurm.test_ms = SLURM_MS;
+	fake_slurm.test_ms = slurm_ms;
 	first = component(0);
 	first->het_job_list = list_create(NULL);
 	list_append(first->het_job_list, first);
@@ -119,12 +119,14 @@ static void run(uint32_t nodes, uint32_t count)
 	fake_shadow_end();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const uint32_t counts[] = {2, 8, 128};
 
+	uint32_t slurm_ms = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 4;
+
 	printf("  nodes components  call     spine     questions median us   largest\n");
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		run(65536, counts[i]);
+		run(65536, counts[i], slurm_ms);
 	return 0;
 }
