@@ -531,6 +531,113 @@ static void what_it_cannot_judge_is_refused(void **state)
 	end_job();
 }
 
+/* What one partition of a list promises holds in all, also beside a name that is too long. */
+static void a_list_of_partitions_is_held_to_what_one_promises(void **state)
+{
+	char list[400] = "";
+
+	(void)state;
+	write_policy("partitions:\n  gpu: {gang: always, allow_off: false}\n");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	memset(list, 'x', 300);
+	strcpy(list + 300, ",gpu,free");
+	job.partition = list;
+	job.min_nodes = 2;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	start_job();
+	job.partition = (char *)"free,gpu";
+	job.min_nodes = 2;
+	ask("off");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_non_null(strstr(message, "--gang=off is not allowed there"));
+	assert_null(job.licenses);
+	end_job();
+	start_job();
+	job.partition = (char *)"free";
+	job.min_nodes = 2;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_null(job.licenses);
+	end_job();
+}
+
+/* Components may be large together, and a job that expands another one is part of a larger one. */
+static void parts_of_larger_jobs_are_not_taken(void **state)
+{
+	struct job_record *record = (struct job_record *)&job;
+
+	(void)state;
+	write_policy("partitions:\n  gpu: {gang: always, allow_off: false, from_nodes: 3}\n");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	job.partition = (char *)"gpu";
+	job.min_nodes = job.max_nodes = 2;
+	job.het_job_offset = 1;
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message, "no heterogeneous job that may be a gang is taken until "
+				     "Onespine built for this Slurm is installed");
+	end_job();
+	start_job();
+	job.partition = (char *)"gpu";
+	job.min_nodes = job.max_nodes = 2;
+	job.dependency = (char *)"expand:5";
+	assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_non_null(strstr(message, "--dependency=expand cannot stand beside --gang"));
+	job.dependency = NULL;
+	end_job();
+	start_job();
+	job.min_nodes = 0;
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 ESLURM_NOT_SUPPORTED);
+	assert_non_null(strstr(info_log, "no job is expanded until"));
+	end_job();
+	start_job();
+	job.admin_comment = slurm_text("ticket 4711");
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 SLURM_SUCCESS);
+	assert_string_equal(job.admin_comment, "ticket 4711");
+	end_job();
+}
+
+/* A gang that cannot be given the license is not taken. */
+static void no_gang_goes_without_the_license(void **state)
+{
+	int rc = ENOMEM, allowed;
+
+	write_policy("");
+	for (allowed = 0; rc != SLURM_SUCCESS && allowed < 20; allowed++) {
+		after_an_update(state);
+		assert_int_equal(init(), SLURM_SUCCESS);
+		job.min_nodes = 2;
+		job.licenses = slurm_text("matlab:1");
+		ask("spine");
+		failing_after = allowed;
+		rc = job_submit(&job, 1000, &message);
+		if (rc == SLURM_SUCCESS)
+			assert_string_equal(job.licenses, "matlab:1,onespine:2");
+		slurm_xfree((void **)&job.licenses);
+		end_job();
+	}
+	assert_in_range(allowed, 3, 19);
+	/* one that has it keeps it; Slurm reads its parameters in any case */
+	after_an_update(state);
+	assert_int_equal(init(), SLURM_SUCCESS);
+	slurm_conf.sched_params = (char *)"bf_continue,Allow_Zero_Lic";
+	job.min_nodes = 2;
+	job.licenses = slurm_text("onespine:2");
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_conf.sched_params = (char *)"bf_continue";
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+}
+
 static void a_change_lets_no_gang_go(void **state)
 {
 	struct job_record *record = (struct job_record *)&job;
@@ -2019,6 +2126,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(holds_gangs_after_an_update, after_an_update,
 						as_built),
 		cmocka_unit_test_setup_teardown(what_it_cannot_judge_is_refused, after_an_update,
+						as_built),
+		cmocka_unit_test_setup_teardown(a_list_of_partitions_is_held_to_what_one_promises,
+						after_an_update, as_built),
+		cmocka_unit_test_setup_teardown(parts_of_larger_jobs_are_not_taken, after_an_update,
+						as_built),
+		cmocka_unit_test_setup_teardown(no_gang_goes_without_the_license, after_an_update,
 						as_built),
 		cmocka_unit_test_setup_teardown(a_change_lets_no_gang_go, after_an_update,
 						as_built),
