@@ -99,6 +99,37 @@ submit() {
 	! log_since 'given nodes in no common' || fail 'it was put back'
 }
 
+# slurmctld is asked about each component as about a job of its own (_slurm_rpc_job_will_run()), so it does not refuse
+# components that are a gang together.
+@test "--test-only of a heterogeneous job names nodes of one spine for each component, or says no" {
+	local words size node
+	# n4 and n5, of two spines, are beside each other, so Slurm would take them
+	for node in n1 n2 n3 n6 n8; do
+		occupy "$node"
+	done
+	size=-n$((2 * $(cpus_of n1)))
+	while read -r words; do
+		# shellcheck disable=SC2086
+		equal "$(spines_named -p free ${words//+/: -p free})" 's1 s2' "where nothing is promised: $words"
+		# shellcheck disable=SC2086
+		equal "$(spines_named -p pair ${words//+/: -p pair})" s2 "where one spine is: $words"
+		# shellcheck disable=SC2086
+		equal "$(spines_named -p free --gang ${words//+/: -p free --gang})" s2 "with --gang: $words"
+	done <<-END
+		-N2 --exclusive + -N2 --exclusive
+		-N2 + $size
+		$size + -N2
+		$size + $size
+		-N1-4 $size + -N2-3
+	END
+	for words in '-p pair -N5 : -p free -N1' '-p free -N1 : -p pair -N5' '-p free -N1 : -p free --gang -N5'; do
+		# shellcheck disable=SC2086
+		run sbatch --test-only --wrap true $words
+		equal "$status" 1
+		holds "$output" '5 nodes on one spine asked for'
+	done
+}
+
 # occupy NODE: fills it
 occupy() {
 	local job
@@ -119,4 +150,11 @@ both_run_on_one_spine() {
 
 none_left() {
 	[[ -z $(squeue -h -j "$1" -o %i 2>/dev/null) ]]
+}
+
+# spines_named OPTION...: of the nodes that --test-only names
+spines_named() {
+	local said
+	said=$(sbatch --test-only --wrap true "$@" 2>&1) || fail "$*: $said"
+	spines_of "$(sed -n 's/.* processors on \(nodes \)\?\([^ ]*\).*/\2/p' <<<"$said")"
 }
