@@ -226,13 +226,13 @@ static bool pick_nodes(struct picking *picking, const struct osp_segments *segme
 }
 
 /* Finds the nodes in a row that each level must hold for the groups to keep; 1: any do. */
-static void find_needs(const struct osp_layout_plan_input *input,
-		       const struct osp_arrangement *arrangement, uint32_t *need)
+static void find_needs(const struct osp_keeps *keeps, const struct osp_arrangement *arrangement,
+		       uint32_t *need)
 {
 	for (uint32_t level = 0; level <= OSP_LEVELS_MAX; level++)
 		need[level] = 1;
-	for (uint32_t i = 0; i < input->keeps.count; i++) {
-		const struct osp_keep *keep = &input->keeps.keep[i];
+	for (uint32_t i = 0; i < keeps->count; i++) {
+		const struct osp_keep *keep = &keeps->keep[i];
 		uint32_t run = osp_arrangement_run_of(arrangement, keep->group);
 
 		if (run > need[keep->level])
@@ -268,15 +268,15 @@ static struct osp_segments with_needs(const struct osp_segments *segments, const
  * enough of: each level, from the lowest, gets the largest run with which it does. Returns false,
  * and leaves the side's segments, if it holds none of them.
  */
-static bool pick_whole(struct picking *picking, const struct osp_layout_plan_input *input,
-		       const uint32_t *room, struct osp_side *side)
+static bool pick_whole(struct picking *picking, const struct osp_keeps *keeps, const uint32_t *room,
+		       struct osp_side *side)
 {
 	const struct osp_arrangement *arrangement = &side->arrangement;
 	uint32_t levels = osp_topology_level_count(picking->topology), below = 1;
 	uint32_t need[OSP_LEVELS_MAX + 1], nodes = arrangement->nodes;
 	struct osp_segments found = {.count = 0}, tried;
 
-	find_needs(input, arrangement, need);
+	find_needs(keeps, arrangement, need);
 	tried = with_needs(&side->segments, need, levels);
 	if (pick_nodes(picking, &tried, nodes)) {
 		side->segments = tried;
@@ -308,6 +308,7 @@ static int choose_nodes(const struct osp_layout_plan_input *input, const uint32_
 			struct osp_side *side, uint32_t nodes)
 {
 	static const struct osp_segments none = {.count = 0};
+	static const struct osp_keeps no_keeps = {.count = 0};
 	const struct osp_topology *topology = input->topology;
 	struct picking picking;
 	uint32_t count = 0;
@@ -315,7 +316,9 @@ static int choose_nodes(const struct osp_layout_plan_input *input, const uint32_
 
 	if (!open_picking(&picking, topology))
 		goto out;
-	side->whole = pick_whole(&picking, input, room, side);
+	/* an arrangement that cannot keep what is asked is shown beside the other as it can be */
+	side->whole = pick_whole(&picking, &input->keeps, room, side) ||
+		      (input->keeps.count && pick_whole(&picking, &no_keeps, room, side));
 	if (!side->whole && !pick_nodes(&picking, &none, nodes)) {
 		/* nodes without a domain count too */
 		osp_nodeset_clear(picking.chosen);

@@ -238,6 +238,14 @@ leaves() {
 		layout -N 8 --layout=tp8,pp2,dp4 --topology=odd.conf
 	expect 1 "onespine: --keep=dp:node: dp3 ends after 12 GPUs, in the middle of a node of 8: its groups fall across nodes, and no order of nodes aligns them" \
 		layout -N 6 --layout=tp4,pp4,dp3 --keep=dp:node --topology=odd.conf
+	# beside the arrangement that keeps what is asked, the other one is as without --keep
+	leaves 'n[1-5]' 'n[6-9]' 'n[10-14]' 'n[15-18]' >larger.conf
+	local side without
+	without=$(layout -N 16 --layout=tp8,pp4 --topology=larger.conf | sed '/^better/,$d')
+	[[ $without == *"  dp                 4      32     1  leaf            4        1"* ]]
+	for side in pp:leaf dp:leaf; do
+		diff <(layout -N 16 --layout=tp8,pp4 --keep=$side --topology=larger.conf | sed '/^better/,$d') <(echo "$without"$'\n')
+	done
 	# three spines: six nodes hold one pipeline of four, not one and a half
 	cat >spines.conf <<-'END'
 		SwitchName=l1 Nodes=n[1-2]
