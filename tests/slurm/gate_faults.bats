@@ -30,7 +30,7 @@ teardown() {
 	for node in n1 n2 n3; do
 		[[ -e $ONESPINE_CLUSTER/run/slurmd.$node.expected ]] || start_node "$node"
 	done
-	[[ -n $(pgrep -f "munged .*$ONESPINE_CLUSTER/munge/key") ]] || cluster start-munge --dir "$ONESPINE_CLUSTER"
+	[[ ${ONESPINE_TEST_AUTH:-munge} != munge || -n $(pgrep -f "munged .*$ONESPINE_CLUSTER/munge/key") ]] || cluster start-munge --dir "$ONESPINE_CLUSTER"
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	inside umount "$(disk n3)" 2>/dev/null || true
 	gate_end_test
@@ -247,6 +247,7 @@ its_launch_is_forgotten() {
 }
 
 @test "MUNGE ends in the middle and comes back: nobody is drained, and the job is neither lost nor held" {
+	needs_munge
 	keep_open n2
 	job=$(gang -N3)
 	await 10 gate_runs n2
@@ -261,6 +262,7 @@ its_launch_is_forgotten() {
 }
 
 @test "MUNGE is down on one node: that node is silent, not drained; the job starts without it" {
+	needs_munge
 	mkdir -p "$ONESPINE_CLUSTER/elsewhere"
 	sed "s#^AuthInfo=.*#AuthInfo=socket=$ONESPINE_CLUSTER/elsewhere/munge#" "$ONESPINE_CLUSTER/slurm.conf" \
 		>"$ONESPINE_CLUSTER/elsewhere/slurm.conf"

@@ -20,6 +20,21 @@ gate_budget() {
 	export BUDGET_S SILENT_S
 }
 
+# gate_fakes: the folder of the fake libraries, which make check builds
+gate_fakes() {
+	(
+		# shellcheck disable=SC2034
+		slurm=${ONESPINE_TEST_SLURM:-22.05}
+		# shellcheck source=tools/lib/common.sh
+		. "$ONESPINE_TOOLS/lib/common.sh"
+		# shellcheck source=tools/lib/build.sh
+		. "$ONESPINE_TOOLS/lib/build.sh"
+		# shellcheck source=tools/lib/gate.sh
+		. "$ONESPINE_TOOLS/lib/gate.sh"
+		gate_fakes
+	)
+}
+
 setup() {
 	[[ -n ${ONESPINE_CLUSTER:-} ]] || return 0
 	all_well

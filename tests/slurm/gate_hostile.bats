@@ -24,20 +24,6 @@ teardown() {
 	gate_end_test
 }
 
-gate_fakes() {
-	(
-		# shellcheck disable=SC2034
-		slurm=${ONESPINE_TEST_SLURM:-22.05}
-		# shellcheck source=tools/lib/common.sh
-		. "$ONESPINE_TOOLS/lib/common.sh"
-		# shellcheck source=tools/lib/build.sh
-		. "$ONESPINE_TOOLS/lib/build.sh"
-		# shellcheck source=tools/lib/gate.sh
-		. "$ONESPINE_TOOLS/lib/gate.sh"
-		gate_fakes
-	)
-}
-
 address() {
 	scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p'
 }
@@ -72,6 +58,7 @@ undisturbed() {
 }
 
 @test "a credential of a user, even from a reserved port, is dropped" {
+	needs_munge
 	open_gate
 	credential=$(echo "I am n2 and n3 failed" | as_other_user munge -S "$ONESPINE_CLUSTER/munge/socket")
 	said=$("$ONESPINE_CLUSTER/bin/knock" -r "$(address n1)" 288-303 <<<"$credential")
@@ -80,6 +67,7 @@ undisturbed() {
 }
 
 @test "root's own credential, replayed or for something else, is dropped" {
+	needs_munge
 	open_gate
 	credential=$(echo OSPG | munge -S "$ONESPINE_CLUSTER/munge/socket" -U 0)
 	said=$("$ONESPINE_CLUSTER/bin/knock" -r "$(address n1)" 288-303 <<<"$credential")
@@ -355,6 +343,7 @@ as_their_root() {
 }
 
 @test "root in a user namespace is nobody to the gate" {
+	needs_munge
 	as_their_root true 2>/dev/null || skip 'no user namespaces for users here'
 	open_gate
 	credential=$(echo OSPG | as_their_root munge -S "$ONESPINE_CLUSTER/munge/socket" -U 0)

@@ -15,6 +15,7 @@
 # What waits asks again and again, of many files side by side: it starts as few processes as it can.
 #
 # ONESPINE_TEST_SLURM: the Slurm release under test. ONESPINE_PREFIX: where Onespine is installed.
+# ONESPINE_TEST_AUTH=slurm: clusters with auth/slurm, on which the gate has a key of its own.
 # shellcheck shell=bash
 
 ONESPINE_TOOLS=$(cd "${BASH_SOURCE[0]%/*}/../../tools" && pwd -P)
@@ -45,7 +46,8 @@ cluster() {
 # cluster_start OPTION...: starts one and makes it the one that commands talk to
 cluster_start() {
 	local dir
-	dir=$(cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} "$@")
+	dir=$(cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} \
+		${ONESPINE_TEST_AUTH:+--auth "$ONESPINE_TEST_AUTH"} "$@")
 	printf '%s\n' "$dir" >>"$BATS_FILE_TMPDIR/clusters"
 	cluster_use "$dir"
 }
@@ -129,6 +131,11 @@ log_mark() {
 
 log_since() {
 	tail -n "+$((${LOG_MARK:-0} + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -qE -- "$1"
+}
+
+# needs_munge: of a test that asks or stops munged
+needs_munge() {
+	[[ ${ONESPINE_TEST_AUTH:-munge} == munge ]] || skip 'this cluster has no MUNGE'
 }
 
 # slurm_at_least RELEASE: is the one under test

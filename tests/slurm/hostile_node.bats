@@ -307,6 +307,7 @@ starts() {
 }
 
 @test "connections without end to MUNGE's socket: nobody is drained, and when they end the job starts" {
+	needs_munge
 	theirs 4 "$ONESPINE_CLUSTER/bin/storm" "$ONESPINE_CLUSTER/munge/socket"
 	job=$(submit -N4 --gres=gpu:8)
 	stays 15 none_drained_but

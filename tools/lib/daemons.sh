@@ -29,6 +29,7 @@ launch() {
 			((fd <= 2)) || eval "exec $fd>&-"
 		done 2>/dev/null
 		unset SLURM_CONF
+		[[ $auth != slurm ]] || export SLURM_SACK_KEY="$dir/slurm.key"
 		[[ -z $root ]] || set -- nsenter --mount --root --wdns="$dir" \
 			--target "$(<"$dir/run/holder.pid")" -- "$@"
 		! is_wired "${name#slurmd.}" ||
@@ -48,6 +49,15 @@ start_munged() {
 		--socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
 		--log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed"
 	await 10 test -S "$dir/munge/socket" || die "munged does not start: $(tail -5 "$dir/log/munged.out")"
+}
+
+# start_proof: what Slurm's messages are proven by
+start_proof() {
+	if [[ $auth == munge ]]; then
+		start_munged
+	else
+		(umask 077 && head -c 128 /dev/urandom >"$dir/slurm.key")
+	fi
 }
 
 stop_munged() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate.sh - the gate on a cluster of one machine: a node of its own below each slurmd
 #
-# Uses the variables of tools/cluster: dir, names, prefix, slurm. slurmd runs DIR/prolog and
+# Uses the variables of tools/cluster: dir, names, prefix, slurm, auth. slurmd runs DIR/prolog and
 # DIR/epilog, as short as a site's own; on a node with faults they become DIR/gate. DIR/nodes/NAME
 # stands for the / of node NAME, a healthy fake one (tests/fake/node), with the gate's log in
 # DIR/nodes/NAME/gate.log; DIR/nodes/NAME.faults is read by its gate before each run, as shell:
@@ -55,6 +55,17 @@ write_check() {
 	chmod 755 "$dir/check" "$dir/bin/onespine"
 }
 
+# write_gate_keys: as an administrator copies one file to all nodes (onespine gate key)
+write_gate_keys() {
+	local name folder
+	(umask 077 && printf 'a %s\n' "$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')" >"$dir/gate.key")
+	for name in "${names[@]}"; do
+		folder=$dir/nodes/$name$prefix/etc/onespine
+		mkdir -p "$folder"
+		cp -p "$dir/gate.key" "$folder/gate.key"
+	done
+}
+
 write_gate() {
 	local fakes name log round_ms=10000 # all nodes share this machine's processors
 	fakes=$(gate_fakes)
@@ -68,6 +79,7 @@ write_gate() {
 		: >"$dir/nodes/$name$log"
 		ln -s "$dir/nodes/$name$log" "$dir/nodes/$name/gate.log"
 	done
+	[[ $auth != slurm ]] || write_gate_keys
 	cat >"$dir/gate" <<-END
 		#!/bin/bash
 		# the gate of one node with its faults: prolog|epilog

@@ -9,7 +9,7 @@
 # root_packages RELEASE: what a root holds; with the suite it is the stamp, so a change makes a new
 # root. Where Slurm is built from source no package of it is there.
 root_packages() {
-	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind |
+	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind | grep -vx libsodium-dev |
 		if built_release "$1"; then
 			grep -v slurm
 			# Slurm reads topology.yaml with the first, serves Open MPI with the second, and its slurmrestd
@@ -21,6 +21,13 @@ root_packages() {
 		fi | paste -sd,
 }
 
+# later_packages RELEASE: what a root holds besides. It is added to a root that was made before these were needed, so
+# neither that root nor the Slurm in it is made anew. auth/slurm needs the second.
+later_packages() {
+	printf '%s\n' libsodium-dev
+	! built_release "$1" || printf '%s\n' libjwt-dev
+}
+
 # root_folder RELEASE: makes the root when there is none, and prints its path
 root_folder() {
 	local release=$1 suite folder stamp
@@ -28,17 +35,36 @@ root_folder() {
 	folder=$ONESPINE_CACHE/root-$release
 	stamp="$suite: $(root_packages "$release")"
 	if [[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]]; then
-		make_root "$suite" "$folder" "$stamp" || exit 1
+		make_root "$suite" "$folder" "$stamp" "$(later_packages "$release")" || exit 1
 	fi
+	add_packages "$folder" "$(later_packages "$release")" || exit 1
 	if built_release "$release"; then
 		build_slurm "$release" "$folder" || exit 1
 	fi
 	printf '%s\n' "$folder"
 }
 
-# make_root SUITE FOLDER STAMP: one at a time; whole or not at all
+# add_packages FOLDER PACKAGES: one at a time
+add_packages() {
+	local folder=$1 packages=$2
+	[[ ! -e $folder/.onespine-later || $(<"$folder/.onespine-later") != "$packages" ]] || return 0
+	(
+		flock 9
+		[[ ! -e $folder/.onespine-later || $(<"$folder/.onespine-later") != "$packages" ]] || exit 0
+		say "adds $(paste -sd' ' <<<"$packages") to $folder"
+		# shellcheck disable=SC2016,SC2086
+		in_root "$folder" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive exec apt-get -q -y \
+			--no-install-recommends install "$@"' sh $packages >"$folder.log" 2>&1 9>&- || {
+			tail -n 5 "$folder.log" >&2
+			die "cannot be added to $folder: $(paste -sd' ' <<<"$packages")"
+		}
+		printf '%s\n' "$packages" >"$folder/.onespine-later"
+	) 9>"$folder.lock"
+}
+
+# make_root SUITE FOLDER STAMP [LATER]: one at a time; whole or not at all
 make_root() {
-	local suite=$1 folder=$2 stamp=$3 mirror
+	local suite=$1 folder=$2 stamp=$3 later=${4:-} mirror
 	need_root
 	need mmdebstrap flock
 	mirror=$(debian_mirror)
@@ -48,7 +74,7 @@ make_root() {
 		[[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]] || exit 0
 		say "makes a root of Debian $suite in $folder (about half a minute)"
 		rm -rf --one-file-system "$folder.new"
-		local -a options=(--quiet --variant=apt --include="${stamp#*: }"
+		local -a options=(--quiet --variant=apt --include="${stamp#*: }${later:+,$(paste -sd, <<<"$later")}"
 			--aptopt='Acquire::Check-Valid-Until "false"' --skip=check/empty)
 		while IFS= read -r proxy; do
 			[[ -z $proxy ]] || options+=(--aptopt="$proxy")
@@ -57,6 +83,7 @@ make_root() {
 			rm -rf --one-file-system "$folder.new"
 			die "mmdebstrap could not make the root"
 		}
+		printf '%s\n' "$later" >"$folder.new/.onespine-later"
 		printf '%s\n' "$stamp" >"$folder.new/.onespine-root"
 		replace_root "$folder.new" "$folder" 600 || {
 			rm -rf --one-file-system "$folder.new"
@@ -108,6 +135,7 @@ start_holder() {
 	local script
 	script="set -e
 $(root_mounts "$root" "$dir" ${prefix:+"$prefix"})
+$([[ $auth != slurm ]] || printf 'mount -t tmpfs tmpfs %q' "$root/run")
 exec chroot $(printf %q "$root") /bin/bash -c 'cd /; : >$dir/run/holder.ready; exec -a onespine-holder:$dir sleep infinity'"
 	(
 		cd /

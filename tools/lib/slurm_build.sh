@@ -103,6 +103,18 @@ measurable() {
 	[[ ! -s $(slurm_stamp "$1") || $(<"$(slurm_stamp "$1")") == -O2 ]]
 }
 
+# add_auth_slurm ROOT SOURCE: where Slurm was built before the root had libjwt, which is all that this plugin lacks
+add_auth_slurm() {
+	local root=$1 source=$2
+	[[ -e $source/src/plugins/auth/slurm/Makefile && ! -e $root/usr/lib/slurm/auth_slurm.so ]] || return 0
+	say "builds auth/slurm in $source"
+	in_root "$root" make -s -C "$source/src/plugins/auth/slurm" JWT_LDFLAGS=-ljwt install \
+		>"$source/build_auth.log" 2>&1 || {
+		tail -n 20 "$source/build_auth.log" >&2
+		die "auth/slurm cannot be built in $source"
+	}
+}
+
 # build_slurm RELEASE ROOT: builds it, once, and installs it in the root under /usr. sh starts libtool,
 # some 1,000 times, faster than bash does.
 build_slurm() {
@@ -111,7 +123,10 @@ build_slurm() {
 	mkdir -p "$ONESPINE_CACHE/source"
 	(
 		flock 9
-		[[ ! -e $root/.onespine-slurm || ! -e $source/.onespine-configured ]] || exit 0
+		if [[ -e $root/.onespine-slurm && -e $source/.onespine-configured ]]; then
+			add_auth_slurm "$root" "$source"
+			exit
+		fi
 		# a root that was made anew may hold other libraries than the one that configure has looked at
 		rm -rf "$source"
 		slurm_tree "$release" "$source" || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # slurm_conf.sh - writes the files that a cluster's daemons read
 #
-# Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, enforcing, cloud, names (array),
+# Uses the variables of tools/cluster: dir, slurm, root, prefix, auth, stock, enforcing, cloud, names (array),
 # port, slurmd_ports, gate, wire, cgroups, gres and the arrays topology_files, conf, node_conf, partition.
 # shellcheck shell=bash disable=SC2154
 
@@ -112,8 +112,9 @@ default_lines() {
 		SlurmdPort=$((port + 1))
 		SlurmUser=root
 		SlurmdUser=root
-		AuthType=auth/munge
-		AuthInfo=socket=$dir/munge/socket
+		AuthType=auth/$auth
+		$([[ $auth == munge ]] || echo "CredType=cred/$auth")
+		AuthInfo=$([[ $auth == munge ]] && echo "socket=$dir/munge/socket" || echo cred_expire=120)
 		StateSaveLocation=$dir/state
 		SlurmdSpoolDir=$dir/spool/%n
 		SlurmctldPidFile=$dir/run/slurmctld.pid
