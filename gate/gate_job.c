@@ -20,6 +20,7 @@
 #include "lib/policy/request.h"
 #include "host/files.h"
 #include "host/record/history_line.h"
+#include "host/record/secrets_file.h"
 #include "host/slurm/slurm_files.h"
 #include "lib/conf/clustermgtd.h"
 #include "lib/conf/slurm_conf_path.h"
@@ -37,6 +38,18 @@ static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it ca
 static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
 	osp_munge_socket(conf, job->munge_socket, sizeof(job->munge_socket));
+}
+
+/* A policy's file, or the usual one if Slurm has no MUNGE. */
+static void find_key_file(struct osp_gate_job *job)
+{
+	const char *type = configuration ? osp_slurm_conf_value(configuration, "AuthType", "") : "";
+	const char *file = job->policy->key_file;
+
+	if (!file && !strcasecmp(type, "auth/slurm"))
+		file = OSP_SECRETS_PATH;
+	if (file)
+		snprintf(job->key_file, sizeof(job->key_file), "%s%s", job->root, file);
 }
 
 /* --- onespine.yaml ---------------------------------------------------------------------------- */
@@ -241,6 +254,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 		find_munge_socket(job, configuration);
 		job->clustermgtd = osp_has_clustermgtd(configuration);
 	}
+	find_key_file(job);
 	read_depth(job);
 	job->placed = getenv(PLACED); /* a user's own could stop his own job only */
 	return 0;

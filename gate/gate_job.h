@@ -26,6 +26,7 @@ struct osp_gate_job {
 	bool gpus_unknown; /* the job has GPUs here; Slurm has not said which, so all are checked */
 	char config_file[4096];	  /* "" if there is none */
 	struct osp_error refused; /* why it is not in force; "" = it is */
+	char key_file[4096];	  /* "" if MUNGE proves messages */
 	char munge_socket[108];	  /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];
 	bool clustermgtd;   /* it ends the instances of drained nodes (lib/conf/clustermgtd.h) */

@@ -78,6 +78,19 @@ static size_t frame_bytes_max(uint32_t node_count)
 	return CREDENTIAL_BYTES(message);
 }
 
+/* Without a seal this node is silent to the others, as where MUNGE is down, but checks itself: if
+ * it fails, its job must not start. */
+static void open_seal(struct gate_loop *loop)
+{
+	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES];
+	struct osp_error error = {.text = ""};
+
+	if (osp_gate_wire_open(&loop->wire, loop->job->key_file, loop->job->munge_socket,
+			       loop->job->policy->budget_s + 10, &error))
+		osp_gate_log(loop->job, "cannot speak with other nodes: %s",
+			     osp_error_format(&error, words, sizeof(words)));
+}
+
 static int open_talk(struct gate_loop *loop, struct osp_error *error)
 {
 	const struct osp_gate_gang *gang = &loop->job->gang;
@@ -98,9 +111,7 @@ static int open_talk(struct gate_loop *loop, struct osp_error *error)
 		return osp_error_set(error, "out of memory");
 	if (gang->node_count == 1)
 		return 0;
-	if (osp_gate_wire_open(&loop->wire, loop->job->munge_socket,
-			       loop->job->policy->budget_s + 10, error))
-		return -1;
+	open_seal(loop);
 	open_listener(loop);
 	return 0;
 }
@@ -109,14 +120,19 @@ static void close_talk(struct gate_loop *loop)
 {
 	const struct osp_gate_dropped *dropped = &loop->wire.dropped;
 
-	if (dropped->port + dropped->many + dropped->size + dropped->munge + dropped->message +
+	if (dropped->port + dropped->many + dropped->size + dropped->unproven + dropped->message +
 	    dropped->address + dropped->late)
 		osp_gate_log(loop->job,
 			     "dropped: %u from ports that users can have, %u too many, %u too "
-			     "long, %u without root's credential, %u not of this gate, %u from "
+			     "long, %u without root's seal, %u not of this gate, %u from "
 			     "wrong addresses, %u silent",
-			     dropped->port, dropped->many, dropped->size, dropped->munge,
+			     dropped->port, dropped->many, dropped->size, dropped->unproven,
 			     dropped->message, dropped->address, dropped->late);
+	if (*loop->wire.seal.unknown)
+		osp_gate_log(loop->job,
+			     "a message names key %s, which is not in %s: the nodes have "
+			     "different keys",
+			     loop->wire.seal.unknown, loop->job->key_file);
 	osp_gate_hang_up(&loop->above);
 	for (size_t i = 0; i < loop->peer_count; i++)
 		osp_gate_hang_up(&loop->peers[i]);
@@ -273,7 +289,8 @@ static void send_reports(struct gate_loop *loop)
 			osp_gate_write_reports(&message, &header, reports, count);
 	}
 	if (!reports || osp_gate_seal(&loop->wire, &loop->above, &message, &error)) {
-		osp_gate_log(loop->job, "cannot report: %s", error.text);
+		if (loop->wire.seal.munge || loop->wire.seal.secrets) /* else it was said */
+			osp_gate_log(loop->job, "cannot report: %s", error.text);
 		lose_above(loop);
 		loop->next_try_ms = gate_now_ms(loop) + PAUSE_MOST_MS;
 	}

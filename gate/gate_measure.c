@@ -203,6 +203,7 @@ static void send_to(struct gate_loop *loop, uint32_t rank, int answer)
 	osp_gate_write_data(&message, &header);
 	if (osp_gate_seal(&loop->wire, &peer, &message, NULL))
 		_exit(1);
+	osp_gate_wire_close(&loop->wire); /* who reads what others send knows no key */
 	block = make_block(peer.theirs);
 	while (osp_gate_unsent(&peer))
 		if (!ready(&peer, POLLOUT, until_ms) || osp_gate_flush(&peer))
@@ -283,6 +284,7 @@ bool gate_measure_receive(struct gate_loop *loop, struct osp_gate_peer *peer,
 		keep_flow(flow, child, answer);
 		return true;
 	}
+	osp_gate_wire_close(&loop->wire);
 	block = make_block(peer->mine);
 	gate_give_up_rights(peer->file, answer, child_most_s(limit_ms));
 	set_blocking(peer->file, limit_ms);

@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <munge.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -21,47 +20,32 @@
 #define RESERVED_LOW 600 /* as bindresvport(3) */
 #define READ_BYTES   16384
 
-/* --- MUNGE ------------------------------------------------------------------------------------ */
+/* --- what proves a message -------------------------------------------------------------------- */
 
-int osp_gate_wire_open(struct osp_gate_wire *wire, const char *socket, uint32_t life_s,
-		       struct osp_error *error)
+int osp_gate_wire_open(struct osp_gate_wire *wire, const char *key_file, const char *socket,
+		       uint32_t life_s, struct osp_error *error)
 {
-	munge_ctx_t munge = munge_ctx_create();
-	munge_err_t state = munge ? EMUNGE_SUCCESS : EMUNGE_NO_MEMORY;
-
-	if (state == EMUNGE_SUCCESS && *socket)
-		state = munge_ctx_set(munge, MUNGE_OPT_SOCKET, socket);
-	if (state == EMUNGE_SUCCESS)
-		state = munge_ctx_set(munge, MUNGE_OPT_UID_RESTRICTION, geteuid());
-	if (state == EMUNGE_SUCCESS)
-		state = munge_ctx_set(munge, MUNGE_OPT_TTL, (int)life_s);
-	wire->munge = munge;
-	if (state == EMUNGE_SUCCESS)
-		return 0;
-	return osp_error_set(error, "MUNGE: %s", munge_strerror(state));
+	if (*key_file)
+		return osp_gate_seal_by_keys(&wire->seal, key_file, life_s, error);
+	return osp_gate_seal_by_munge(&wire->seal, socket, life_s, error);
 }
 
 void osp_gate_wire_close(struct osp_gate_wire *wire)
 {
-	if (wire->munge)
-		munge_ctx_destroy(wire->munge);
-	wire->munge = NULL;
+	osp_gate_seal_close(&wire->seal);
 }
 
-/* Opens a credential. Only root's: whoever runs the other gate is who runs this one. */
-static int unseal(struct osp_gate_wire *wire, const char *credential,
+/* Opens a message that has a zero byte behind it. */
+static int unseal(struct osp_gate_wire *wire, const char *sealed, size_t bytes,
 		  struct osp_gate_message *message)
 {
-	void *inside = NULL;
-	int inside_bytes = 0, state = -1;
-	uid_t uid = (uid_t)-1;
-	gid_t gid;
-	munge_err_t sealed =
-		munge_decode(credential, wire->munge, &inside, &inside_bytes, &uid, &gid);
+	size_t inside_bytes = 0;
+	void *inside = osp_gate_seal_open(&wire->seal, sealed, bytes, &inside_bytes);
+	int state = -1;
 
-	if (sealed != EMUNGE_SUCCESS || uid != geteuid() || inside_bytes <= 0)
-		wire->dropped.munge++;
-	else if (osp_gate_read_message(inside, (size_t)inside_bytes, message, NULL))
+	if (!inside)
+		wire->dropped.unproven++;
+	else if (osp_gate_read_message(inside, inside_bytes, message, NULL))
 		wire->dropped.message++;
 	else
 		state = 0;
@@ -347,7 +331,7 @@ int osp_gate_take_message(struct osp_gate_wire *wire, struct osp_gate_peer *peer
 			  struct osp_gate_message *message)
 {
 	uint32_t length;
-	char *credential;
+	char *sealed;
 	int state;
 
 	if (peer->in.length_bytes < sizeof(length))
@@ -360,12 +344,13 @@ int osp_gate_take_message(struct osp_gate_wire *wire, struct osp_gate_peer *peer
 	}
 	if (peer->in.length_bytes < sizeof(length) + length)
 		return 0;
-	credential = strndup(peer->in.data + sizeof(length), length);
-	if (!credential)
+	sealed = calloc(1, (size_t)length + 1);
+	if (!sealed)
 		return -1;
+	memcpy(sealed, peer->in.data + sizeof(length), length);
 	consume(&peer->in, sizeof(length) + length);
-	state = unseal(wire, credential, message);
-	free(credential);
+	state = unseal(wire, sealed, length, message);
+	free(sealed);
 	if (state)
 		return -1;
 	if (!addressed_to_us(wire, peer, &message->header)) {
@@ -401,24 +386,19 @@ struct osp_gate_header osp_gate_header_to(const struct osp_gate_wire *wire,
 int osp_gate_seal(struct osp_gate_wire *wire, struct osp_gate_peer *peer, struct osp_text *message,
 		  struct osp_error *error)
 {
-	char *credential = NULL;
-	munge_err_t sealed = EMUNGE_NO_MEMORY;
-	uint32_t length;
+	struct osp_text sealed = OSP_TEXT_INIT;
+	int rc = osp_gate_seal_message(&wire->seal, message, &sealed, error);
+	uint32_t length = htonl((uint32_t)sealed.length_bytes);
 
-	if (!message->failed)
-		sealed = munge_encode(&credential, wire->munge, message->data,
-				      (int)message->length_bytes);
 	osp_text_free(message);
-	if (sealed != EMUNGE_SUCCESS) {
-		const char *why = munge_ctx_strerror(wire->munge);
-
-		return osp_error_set(error, "MUNGE: %s", why ? why : munge_strerror(sealed));
+	if (!rc && !sealed.failed) {
+		osp_text_add_bytes(&peer->out, (const char *)&length, sizeof(length));
+		osp_text_add_bytes(&peer->out, sealed.data, sealed.length_bytes);
 	}
-	length = htonl((uint32_t)strlen(credential));
-	osp_text_add_bytes(&peer->out, (const char *)&length, sizeof(length));
-	osp_text_add(&peer->out, credential);
-	free(credential);
-	return peer->out.failed ? osp_error_set(error, "out of memory") : 0;
+	if (!rc && (sealed.failed || peer->out.failed))
+		rc = osp_error_set(error, "out of memory");
+	osp_text_free(&sealed);
+	return rc;
 }
 
 bool osp_gate_unsent(const struct osp_gate_peer *peer)

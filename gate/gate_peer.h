@@ -3,16 +3,17 @@
  * gate_peer.h - a connection between the gates of two nodes
  *
  * The listening side greets with its job, its rank and a new random challenge. The connecting side
- * answers with messages (lib/gate/gate_message.h), each inside a MUNGE credential that only root
- * can have made, that only root can open, and that repeats the challenge. Messages the other way
+ * answers with messages (lib/gate/gate_message.h), each sealed so that only root can have made it
+ * and only root can open it (gate/gate_seal.h), and repeating the challenge. Messages the other way
  * repeat the connecting side's nonce. So a message that was recorded, on this connection or on
  * another, is refused. The greeting holds the version of the messages, and is the same in every
  * version:
  *
  *	"OSPG" VERSION JOB RESTARTS RANK CHALLENGE
  *
- * Both ends have reserved ports (below 1024), which no user can take. MUNGE is the proof; the ports
- * only keep a user's flood away from MUNGE. One thread; no call blocks but MUNGE itself.
+ * Both ends have reserved ports (below 1024), which no user can take. The seal is the
+ * proof; the ports only keep a user's flood away from it. One thread; no call blocks but MUNGE
+ * itself.
  */
 #ifndef OSP_GATE_PEER_H
 #define OSP_GATE_PEER_H
@@ -24,6 +25,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "gate/gate_seal.h"
 #include "lib/gate/gate_message.h"
 
 #define OSP_GATE_GREETING_BYTES (4 + 1 + 4 + 4 + 4 + OSP_GATE_CHALLENGE_BYTES)
@@ -52,17 +54,17 @@ struct osp_gate_peer {
 
 /* What was not let in. */
 struct osp_gate_dropped {
-	uint32_t port;	  /* from a port that any user can have */
-	uint32_t many;	  /* too many at once */
-	uint32_t size;	  /* longer than anything the gang can say */
-	uint32_t munge;	  /* no credential of root's, or one seen before */
-	uint32_t message; /* not the gate's, of another job, or of another connection */
-	uint32_t address; /* of a node that is not where it says */
-	uint32_t late;	  /* said nothing in time */
+	uint32_t port;	   /* from a port that any user can have */
+	uint32_t many;	   /* too many at once */
+	uint32_t size;	   /* longer than anything the gang can say */
+	uint32_t unproven; /* not sealed by root, or seen before */
+	uint32_t message;  /* not the gate's, of another job, or of another connection */
+	uint32_t address;  /* of a node that is not where it says */
+	uint32_t late;	   /* said nothing in time */
 };
 
 struct osp_gate_wire {
-	void *munge; /* munge_ctx_t */
+	struct osp_gate_seal seal;
 	struct osp_gate_dropped dropped;
 	uint32_t job;
 	uint32_t restarts;
@@ -72,10 +74,10 @@ struct osp_gate_wire {
 	size_t frame_bytes_max;
 };
 
-/* `socket` is MUNGE's, "" for its default; `life_s` how long a credential is good. -1 with `error`
- * set. */
-int osp_gate_wire_open(struct osp_gate_wire *wire, const char *socket, uint32_t life_s,
-		       struct osp_error *error);
+/* By the keys of a file or, if `key_file` is "", by MUNGE at `socket`, "" for its default; `life_s`
+ * is how long a message is good. -1 with `error` set. */
+int osp_gate_wire_open(struct osp_gate_wire *wire, const char *key_file, const char *socket,
+		       uint32_t life_s, struct osp_error *error);
 void osp_gate_wire_close(struct osp_gate_wire *wire);
 
 /* A listening socket on the first free port of the range, beginning with one that depends on the

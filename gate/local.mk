@@ -26,14 +26,15 @@ onespine_gate_SOURCES = \
 	gate/gate_reducer.c gate/gate_reducer.h \
 	gate/gate_report.c gate/gate_report.h \
 	gate/gate_rights.c gate/gate_rights.h \
+	gate/gate_seal.c gate/gate_seal.h \
 	gate/gate_loop.c gate/gate_loop.h \
 	gate/gate_loop_private.h \
 	gate/gate_send.c \
 	gate/onespine-gate.c
-onespine_gate_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)
+onespine_gate_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
 onespine_gate_CFLAGS = $(AM_CFLAGS) $(OSP_PROGRAM_CFLAGS)
 onespine_gate_LDFLAGS = $(AM_LDFLAGS) $(OSP_PROGRAM_LDFLAGS)
-onespine_gate_LDADD = libreport.la libhost.la libcheck.la $(SLURM_LIBS) $(MUNGE_LIBS) $(DL_LIBS)
+onespine_gate_LDADD = libreport.la libhost.la libcheck.la $(SLURM_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS) $(DL_LIBS)
 # A gate of the next version of messages, for tests: it has gate_message.c of its own.
 tests_fake_other_gate_SOURCES = $(onespine_gate_SOURCES) lib/gate/gate_message.c
 tests_fake_other_gate_CPPFLAGS = $(onespine_gate_CPPFLAGS) -DOSP_GATE_WIRE_VERSION=3

@@ -46,6 +46,7 @@ libhost_la_SOURCES += \
 	host/record/history_read.c host/record/history_read.h \
 	host/record/record.c host/record/record.h \
 	host/record/textfile.c host/record/textfile.h \
+	host/record/secrets_file.c host/record/secrets_file.h \
 	host/record/thresholds_file.c host/record/thresholds_file.h \
 	host/record/trial_file.c host/record/trial_file.h
 libhost_la_SOURCES += host/source/run_program.c host/source/run_program.h

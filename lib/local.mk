@@ -91,7 +91,7 @@ libonespine_la_SOURCES += \
 	lib/gate/gate_traffic.h \
 	lib/gate/gate_tree.c lib/gate/gate_tree.h \
 	lib/gate/gate_verdict.c lib/gate/gate_verdict.h lib/gate/gate_text.c \
-	lib/gate/gate_text.h
+	lib/gate/gate_text.h lib/gate/secrets.c lib/gate/secrets.h
 # lib/policy: onespine.yaml, requests, what people read
 libonespine_la_SOURCES += \
 	lib/policy/config_names.c lib/policy/config_names.h lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \

@@ -72,6 +72,15 @@ AC_DEFUN([OSP_CHECK_MUNGE], [
 	AM_CONDITIONAL([HAVE_MUNGE], [test "x$have_MUNGE" = xyes])
 ])
 
+# The gate's own keys, for clusters without MUNGE. Without it a gate uses MUNGE alone.
+AC_DEFUN([OSP_CHECK_SODIUM], [
+	OSP_PKG([SODIUM], [libsodium >= 1.0.12])
+	AS_IF([test "x$have_SODIUM" = xyes],
+		[AC_DEFINE([OSP_HAVE_SODIUM], [1], [Define if gates can use a key instead of MUNGE.])],
+		[SODIUM_CFLAGS= SODIUM_LIBS=])
+	AM_CONDITIONAL([HAVE_SODIUM], [test "x$have_SODIUM" = xyes])
+])
+
 AC_DEFUN([OSP_CHECK_CMOCKA], [
 	OSP_PKG([CMOCKA], [cmocka >= 1.1])
 	AM_CONDITIONAL([HAVE_CMOCKA], [test "x$have_CMOCKA" = xyes])
@@ -248,6 +257,7 @@ onespine $PACKAGE_VERSION will be built as follows
   unit tests               $osp_tests
   binding                  $osp_bind
   libmunge                 $have_MUNGE
+  libsodium                $have_SODIUM
   EC2 (curl and expat)     $have_CLOUD
   GPU kernels              $osp_kernels
   hardening                $osp_hardening

@@ -26,6 +26,7 @@ onespine_SOURCES = \
 	tools/command/cmd_env.c \
 	tools/command/cmd_fit.c \
 	tools/command/cmd_gate.c \
+	tools/command/cmd_gate_key.c \
 	tools/command/cmd_history.c \
 	tools/command/cmd_hosts.c \
 	tools/command/cmd_layout.c \

@@ -55,6 +55,8 @@ static const struct rule {
 	{"backfill", 0, osp_rule_backfill, "backfill looks far enough ahead for a gang"},
 	{"munge", FOR_GATE, osp_rule_munge, "MUNGE, which signs the gate's messages, answers"},
 	{"munge-key", 0, osp_rule_munge_key, "MUNGE keeps its key from users (CVE-2026-25506)"},
+	{"gate-key", FOR_GATE, osp_rule_gate_key,
+	 "the gate's own keys can be used, if Slurm has no MUNGE"},
 	{"gate-config", FOR_GATE, osp_rule_gate_config,
 	 "the gate obeys onespine.yaml on every node"},
 	{"prolog", FOR_GATE, osp_rule_prolog,

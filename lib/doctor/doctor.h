@@ -197,6 +197,9 @@ struct osp_doctor_facts {
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;
+	const char *gate_key_file;  /* the gate's keys, instead of MUNGE; NULL: it uses MUNGE */
+	const char *gate_key_wrong; /* why they cannot be used; NULL: they can, or it is unknown */
+	bool gate_key_missing;	    /* because there is no such file */
 	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
 	const char *topology_location_kind; /* the same of the topology */
 	struct osp_running running;

@@ -30,6 +30,24 @@ void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
 		 facts->config_path);
 }
 
+void osp_rule_gate_key(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->gate_key_file || !facts->gate_key_wrong)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "%s: the nodes cannot tell each other what their checks found",
+		 facts->gate_key_wrong);
+	if (!facts->controller)
+		osp_cure(diagnosis, "copy it from the host of slurmctld, readable by root alone");
+	else
+		osp_cure(diagnosis,
+			 "%sonespine gate key new --key-file=%s, then copy it to all nodes, "
+			 "readable by root alone",
+			 facts->gate_key_missing ? "" : "remove it, then ", facts->gate_key_file);
+}
+
 static void check_script(struct osp_diagnosis *diagnosis, const char *key, const char *name,
 			 const char *without)
 {

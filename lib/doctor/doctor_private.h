@@ -65,6 +65,7 @@ osp_rule_f osp_rule_node_rank;
 osp_rule_f osp_rule_backfill;
 osp_rule_f osp_rule_munge;
 osp_rule_f osp_rule_munge_key;
+osp_rule_f osp_rule_gate_key;
 osp_rule_f osp_rule_running;
 /* doctor_node.c */
 osp_rule_f osp_rule_free_ports;

@@ -14,11 +14,12 @@
 #define TIME_MOST_S    (30 * 86400)
 
 #define EVIDENCE_LOCAL "local"
+#define KEY_FILE_AUTO  "auto"
 
 const char *const osp_gate_keys[OSP_GATE_KEY_COUNT] = {
 	"depth",     "jobs",	     "budget_s", "fresh_s",    "failure",      "checks",
 	"on_error",  "spares",	     "restarts", "network",    "ports",	       "breaker",
-	"breaker_s", "breaker_jobs", "evidence", "quarantine", "quarantine_h",
+	"breaker_s", "breaker_jobs", "evidence", "quarantine", "quarantine_h", "key_file",
 };
 
 static const char *const depth_names[OSP_GATE_DEPTH_COUNT] = {"off", "passive", "quick", "full"};
@@ -161,18 +162,19 @@ static int take_ports(struct reading *reading, const struct osp_value *value)
 				  OSP_GATE_PORTS_MAX, text);
 }
 
-static int take_evidence(struct reading *reading, const struct osp_value *value)
+/* Reads a path, or `word`, which is NULL then. */
+static int take_path(struct reading *reading, const struct osp_value *value, const char *word,
+		     const char *what, const char **path)
 {
 	const char *text;
 
 	if (osp_value_string(reading->document, value, &text, reading->error))
 		return -1;
-	if (*text != '/' && strcmp(text, EVIDENCE_LOCAL) != 0)
+	if (*text != '/' && strcmp(text, word) != 0)
 		return osp_document_error(reading->document, value, reading->error,
-					  "evidence: " EVIDENCE_LOCAL
-					  " or a folder's whole path is expected, not '%.40s'",
-					  text);
-	reading->policy->evidence = *text == '/' ? text : NULL;
+					  "%s: %s or a %s's whole path is expected, not '%.40s'",
+					  value->key, word, what, text);
+	*path = *text == '/' ? text : NULL;
 	return 0;
 }
 
@@ -227,13 +229,15 @@ static int take_key(struct reading *reading, enum osp_gate_key key, const struct
 	case OSP_GATE_KEY_BREAKER_JOBS:
 		return take_bool(reading, value, wait_names, &policy->breaker_waits);
 	case OSP_GATE_KEY_EVIDENCE:
-		return take_evidence(reading, value);
+		return take_path(reading, value, EVIDENCE_LOCAL, "folder", &policy->evidence);
 	case OSP_GATE_KEY_QUARANTINE:
 		return take_number(reading, value, 0, OSP_QUARANTINE_NODES_MAX,
 				   &policy->quarantine);
 	case OSP_GATE_KEY_QUARANTINE_H:
 		return take_number(reading, value, 1, OSP_QUARANTINE_HOURS_MAX,
 				   &policy->quarantine_h);
+	case OSP_GATE_KEY_KEY_FILE:
+		return take_path(reading, value, KEY_FILE_AUTO, "file", &policy->key_file);
 	case OSP_GATE_KEY_COUNT:
 		break;
 	}
@@ -320,10 +324,12 @@ const char *osp_gate_policy_word(const struct osp_gate_policy *policy, enum osp_
 	case OSP_GATE_KEY_QUARANTINE_H:
 		return number_word(policy->quarantine_h, buffer, buffer_bytes);
 	case OSP_GATE_KEY_EVIDENCE:
+		return policy->evidence ? policy->evidence : EVIDENCE_LOCAL;
+	case OSP_GATE_KEY_KEY_FILE:
 	case OSP_GATE_KEY_COUNT:
 		break;
 	}
-	return policy->evidence ? policy->evidence : EVIDENCE_LOCAL;
+	return policy->key_file ? policy->key_file : KEY_FILE_AUTO;
 }
 
 enum osp_gate_failure osp_gate_policy_failure(const struct osp_gate_policy *policy,

@@ -24,6 +24,7 @@
  *	    quarantine: 0	# the most failed nodes that are kept instead of drained, on
  *				# ParallelCluster (lib/gate/quarantine.h)
  *	    quarantine_h: 72	# the most hours that one is kept
+ *	    key_file: auto	# auto, or a file of keys (lib/gate/secrets.h) instead of MUNGE
  *
  * `network: nccl` sums over all of the gang's GPUs with NCCL if each node has libnccl.so.2, and
  * measures over TCP if NCCL cannot be used; auto does the same at the depths that load GPUs (quick,
@@ -87,6 +88,7 @@ struct osp_gate_policy {
 	const char *evidence; /* a folder; NULL: on the node */
 	uint32_t quarantine;  /* nodes */
 	uint32_t quarantine_h;
+	const char *key_file; /* NULL: the usual one with auth/slurm, else MUNGE */
 };
 
 enum osp_gate_key {
@@ -107,6 +109,7 @@ enum osp_gate_key {
 	OSP_GATE_KEY_EVIDENCE,
 	OSP_GATE_KEY_QUARANTINE,
 	OSP_GATE_KEY_QUARANTINE_H,
+	OSP_GATE_KEY_KEY_FILE,
 	OSP_GATE_KEY_COUNT
 };
 

@@ -211,6 +211,7 @@ static bool gate_key_is_word(enum osp_gate_key key)
 	case OSP_GATE_KEY_PORTS:
 	case OSP_GATE_KEY_BREAKER_JOBS:
 	case OSP_GATE_KEY_EVIDENCE:
+	case OSP_GATE_KEY_KEY_FILE:
 		return true;
 	default:
 		return false;

@@ -5,7 +5,7 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'
 	SLURM_PLUGINS='$(SLURM_PLUGINS)' NVCC='$(NVCC)' CC='$(CC)' HARDENING='$(osp_hardening)' HEADER_CPPFLAGS='$(HEADER_CPPFLAGS)'; \
 	export top_srcdir top_builddir SLURM_PLUGINS NVCC CC HARDENING HEADER_CPPFLAGS;
 HEADER_CPPFLAGS = $(DEFS) -I$(abs_top_builddir) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(SLURM_CPPFLAGS) $(HWLOC_CFLAGS) \
-	$(EXPAT_CFLAGS) $(MUNGE_CFLAGS)
+	$(EXPAT_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
 TESTS += tests/check/gpu-run tests/check/hardening tests/check/layers tests/check/manuals tests/check/public-headers \
 	tests/check/promises tests/check/ptx tests/check/sass \
 	tests/check/scripts

@@ -41,6 +41,39 @@ setup() {
 	[[ $(sed -n 2p "$ONESPINE_TEST_ROOT$log") == *'n7 job 2: '*'; what the job left here is not on record' ]]
 }
 
+@test "a key of the gate's own is made, shown and changed in three steps, and never printed" {
+	key="--key-file=$BATS_TEST_TMPDIR/gate.key"
+	expect 1 "onespine: $BATS_TEST_TMPDIR/gate.key: No such file or directory" onespine gate key "$key"
+	expect 2 "onespine: $BATS_TEST_TMPDIR/gate.key: No such file or directory" onespine gate key add "$key"
+	expect 0 "$BATS_TEST_TMPDIR/gate.key has key a: copy it to all nodes, as root's and readable by root alone" \
+		onespine gate key new a "$key"
+	[[ $(stat -c %a "$BATS_TEST_TMPDIR/gate.key") == 600 ]]
+	first=$(sed -n 's/^a //p' "$BATS_TEST_TMPDIR/gate.key")
+	[[ $first =~ ^[0-9a-f]{64}$ ]]
+	expect 2 "onespine: $BATS_TEST_TMPDIR/gate.key: it is there already: 'add' adds a key" onespine gate key new "$key"
+	expect 2 "onespine: there is no other key: add one, and copy the file to all nodes" onespine gate key use "$key"
+	expect 2 "onespine: a: there is a key of that name already" onespine gate key add a "$key"
+	expect 0 "$BATS_TEST_TMPDIR/gate.key has key b too, which opens: copy it to all nodes, as root's and readable by root alone, then 'onespine gate key use'" \
+		onespine gate key add b "$key"
+	run onespine gate key "$key"
+	[[ $output == "$BATS_TEST_TMPDIR/gate.key"$'\n'"  a  seals and opens"$'\n'"  b  opens" ]]
+	onespine gate key use "$key"
+	run onespine gate key --json "$key"
+	[[ $(jq -c '[.keys[] | [.name, .seals]]' <<<"$output") == '[["b",true],["a",false]]' && $output != *"$first"* ]]
+	expect 0 "$BATS_TEST_TMPDIR/gate.key has key b alone: copy it to all nodes, as root's and readable by root alone" \
+		onespine gate key drop "$key"
+	! grep -q "$first" "$BATS_TEST_TMPDIR/gate.key"
+	onespine gate key add "$key" # by default the day
+	onespine gate key add "$key" # and once more
+	onespine gate key "$key" | grep -Exq "  $(date +%F)  opens"
+	onespine gate key "$key" | grep -Exq "  $(date +%F)\.b  opens"
+	expect 2 "onespine: 'x': new, add, use or drop is expected" onespine gate key x "$key"
+	expect 2 "onespine: 'use' takes no name: the last key is meant" onespine gate key use a "$key"
+	chmod 640 "$BATS_TEST_TMPDIR/gate.key"
+	run onespine gate key "$key"
+	[[ $status == 2 && $output == *'others may read or write it'* ]]
+}
+
 # ours PART: the script that slurmd runs, with folders of this test
 ours() {
 	sed -E "s#[^ =\"]*/onespine-gate#$BATS_TEST_TMPDIR/onespine-gate#g; s#=.*/bin/onespine\$#=$BATS_TEST_TMPDIR/onespine#

@@ -528,6 +528,38 @@ say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate
 	as_kept
 }
 
+@test "--head makes the gate's key where it needs one, once; --node says that it is missing; --undo leaves it" {
+	needs_installed
+	needs_gate
+	((!EUID)) || skip 'a key is looked at by root alone'
+	write_topology 1-4
+	printf 'GresTypes=gpu\nAuthType=auth/slurm\nAuthInfo=cred_expire=70\nSchedulerParameters=nohold_on_prolog_fail\n' >>slurm.conf
+	key=$BATS_TEST_TMPDIR/gate.key
+	printf 'defaults:\n  gate: {key_file: %s}\n' "$key" >onespine.yaml
+	run onespine setup --head --dry-run
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	holds "$output" "would write $key, the gate's key: copy it to all nodes, as root's and readable by root alone"
+	[[ ! -e $key ]]
+	run onespine setup --head
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	holds "$output" "wrote $key, the gate's key: copy it to all nodes, as root's and readable by root alone"
+	[[ $(stat -c %u:%a "$key") == 0:600 && $output != *"$(sed -n '$s/.* //p' "$key")"* ]]
+	[[ $(onespine gate key "--key-file=$key") == *'seals and opens' ]]
+	run grep -rqs "$(sed -n '$s/.* //p' "$key")" "$DIR"
+	((status))
+	cp -p "$key" "$BATS_TEST_TMPDIR/was"
+	nothing_to_do
+	cmp "$key" "$BATS_TEST_TMPDIR/was"
+	onespine setup --head --undo >/dev/null
+	cmp "$key" "$BATS_TEST_TMPDIR/was"
+	rm "$key"
+	sed -i 's/^SlurmctldHost=.*/SlurmctldHost=elsewhere(192.0.2.1)/' slurm.conf
+	run onespine setup --node
+	[[ $status == 1 && ! -e $key ]]
+	holds "$output" "$key: No such file or directory: the nodes cannot tell each other what their checks found
+    copy it from the host of slurmctld, readable by root alone"
+}
+
 @test "an upgrade changes nothing of a gate that is on; a policy that is there stays" {
 	needs_installed
 	needs_gate

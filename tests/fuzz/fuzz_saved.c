@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_saved.c - whom a gang preempts, as a job's record has it when slurmctld comes back; features
- * that a user asks for; names of files of evidence
+ * that a user asks for; names of files of evidence; the gate's keys
  *
- * Parser: lib/choose/choose_saved.c lib/policy/features.c lib/health/evidence.c
+ * Parser: lib/choose/choose_saved.c lib/policy/features.c lib/health/evidence.c lib/gate/secrets.c
  */
 #include "lib/choose/choose.h"
+#include "lib/gate/secrets.h"
 #include "lib/health/evidence.h"
 #include "lib/policy/features.h"
 #include "lib/topology/builder.h"
@@ -50,6 +51,21 @@ static void check_saved(struct osp_chooser *chooser, const char *text)
 	free(again);
 }
 
+/* What was taken is written as a file that is taken the same. */
+static void check_secrets(const char *text)
+{
+	struct osp_secrets secrets, again;
+	char *written;
+
+	if (osp_secrets_read("gate.key", text, strlen(text), &secrets, NULL))
+		return;
+	written = osp_secrets_text(&secrets);
+	fuzz_check(written &&
+		   !osp_secrets_read("gate.key", written, strlen(written), &again, NULL));
+	fuzz_check(!memcmp(&secrets, &again, sizeof(secrets)));
+	osp_secrets_text_free(written);
+}
+
 static void check_evidence(const char *text)
 {
 	struct osp_evidence evidence = {.node = text, .job = JOB, .time_s = 1795496108, .saw = 1};
@@ -82,6 +98,7 @@ FUZZER(saved)
 	text[size] = '\0';
 	check_saved(chooser, text);
 	check_evidence(text);
+	check_secrets(text);
 	/* a node without features has only what is no expression, and that every node has */
 	if (osp_features_match(text, ""))
 		fuzz_check(osp_features_match(text, "a,b"));

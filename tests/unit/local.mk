@@ -83,6 +83,18 @@ tests_unit_test_gate_adapters_LDADD = libcheck.la $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_gate_again
 tests_unit_test_gate_again_SOURCES = tests/unit/test_gate_again.c gate/gate_again.c gate/gate_again.h
 tests_unit_test_gate_again_LDADD = libcheck.la $(UNIT_LIBS)
+if HAVE_SODIUM
+if HAVE_MUNGE
+UNIT_TESTS += tests/unit/test_gate_seal
+tests_unit_test_gate_seal_SOURCES = tests/unit/test_gate_seal.c gate/gate_seal.c gate/gate_seal.h \
+	host/files.c host/files.h host/record/secrets_file.c host/record/secrets_file.h
+tests_unit_test_gate_seal_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
+tests_unit_test_gate_seal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=time
+tests_unit_test_gate_seal_LDADD = $(UNIT_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS)
+endif
+endif
+UNIT_TESTS += tests/unit/test_secrets
+tests_unit_test_secrets_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_process
 tests_unit_test_process_LDADD = libcheck.la $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_gate_text

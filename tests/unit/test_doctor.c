@@ -977,6 +977,26 @@ static void test_gate(void **state)
 	       "wrong munge: MUNGE does not answer at /m: the nodes cannot tell each other what "
 	       "their "
 	       "checks found | start munged (systemctl start munge)");
+	host.facts.munge_answers = true;
+	host.facts.gate_key_file = "/k";
+	expect(&host, GOOD, "");
+	host.facts.gate_key_wrong = "/k: No such file or directory";
+	host.facts.gate_key_missing = true;
+	expect(&host, GOOD,
+	       "wrong gate-key: /k: No such file or directory: the nodes cannot tell each other "
+	       "what their checks found | onespine gate key new --key-file=/k, then copy it to all "
+	       "nodes, readable by root alone");
+	host.facts.gate_key_wrong = "/k: others may read or write it";
+	host.facts.gate_key_missing = false;
+	expect(&host, GOOD,
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "what their checks found | remove it, then onespine gate key new --key-file=/k, "
+	       "then copy it to all nodes, readable by root alone");
+	host.facts.controller = false;
+	expect(&host, GOOD,
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "what their checks found | copy it from the host of slurmctld, readable by root "
+	       "alone");
 }
 
 static void test_munge_key(void **state)

@@ -175,6 +175,8 @@ static void refusals(void **state)
 		 "quarantine_h: a whole number from 1 to 8000 is expected, not '0'"},
 		{"{evidence: here}",
 		 "evidence: local or a folder's whole path is expected, not 'here'"},
+		{"{key_file: munge}",
+		 "key_file: auto or a file's whole path is expected, not 'munge'"},
 		{"{evidence: [a]}", "evidence: a word of 1 to 255 bytes is expected, not a list"},
 		{"{jobs: some}", "jobs: one of gpus, all is expected, not 'some'"},
 		{"{failure: stop}", "failure: one of log, comment, drain is expected, not 'stop'"},

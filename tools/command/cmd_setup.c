@@ -24,6 +24,7 @@
 #include "tools/setup/setup.h"
 #include "tools/setup/unit_file.h"
 #include "host/files.h"
+#include "host/record/secrets_file.h"
 
 #define LOCK_FILE ".onespine.setup.lock"
 #define ADDED	  "# added by onespine setup; onespine setup --undo takes it out\n"
@@ -50,6 +51,7 @@ struct setup {
 	char *unit_path;
 	const char *rotation; /* what was done to logrotate's file; NULL: nothing */
 	char *rotation_path;
+	const char *key; /* what was done to the gate's keys; NULL: nothing */
 	struct osp_error error;
 };
 
@@ -282,6 +284,7 @@ static int compose(struct setup *setup)
 		.conf_path = setup->conf_path,
 		.overlays = &setup->before,
 		.controller = setup->head,
+		.makes_key = setup->head && !setup->undo,
 	};
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
 	struct osp_doctor doctor;
@@ -344,6 +347,7 @@ static int look_ahead(struct setup *setup)
 		.conf_path = setup->conf_path,
 		.overlays = &setup->after,
 		.controller = setup->head,
+		.makes_key = setup->head && !setup->undo,
 	};
 
 	if (osp_plan_without(&setup->old, &setup->after, &setup->error) < 0 ||
@@ -431,6 +435,9 @@ static int print_json(const struct setup *setup, const struct osp_plan *made, in
 			    setup->unit ? osp_json_string(setup->unit_path) : json_null());
 	json_object_set_new(root, "logrotate",
 			    setup->rotation ? osp_json_string(setup->rotation_path) : json_null());
+	json_object_set_new(root, "gate_key",
+			    setup->key ? osp_json_string(setup->doctor.facts.gate_key_file)
+				       : json_null());
 	json_object_set_new(root, "left", left_json(setup));
 	return osp_print_json(root, status);
 }
@@ -548,7 +555,12 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 		osp_text_printf(&text, "%s %s\n", setup->unit, setup->unit_path);
 	if (setup->rotation)
 		osp_text_printf(&text, "%s %s\n", setup->rotation, setup->rotation_path);
-	if (!made->count && !setup->unit && !setup->rotation)
+	if (setup->key)
+		osp_text_printf(&text,
+				"%s %s, the gate's key: copy it to all nodes, as root's and "
+				"readable by root alone\n",
+				setup->key, setup->doctor.facts.gate_key_file);
+	if (!made->count && !setup->unit && !setup->rotation && !setup->key)
 		osp_text_printf(&text, "%s: nothing to %s\n", setup->conf_path,
 				setup->undo ? "undo"
 				: blocked   ? "change yet"
@@ -598,6 +610,26 @@ static int change_rotation(struct setup *setup)
 	if (done > 0)
 		setup->rotation = done_words(setup);
 	return done < 0 ? -1 : 0;
+}
+
+/* Makes the gate's keys if it needs some (lib/gate/secrets.h). They stay when all else is taken
+ * back: other keys than those on the nodes would be worth nothing. */
+static int make_key(struct setup *setup)
+{
+	const struct osp_doctor_facts *facts = &setup->doctor.facts;
+	struct osp_secrets secrets = {.count = 0};
+	int rc = 0;
+
+	if (!setup->head || !facts->gate.on || !facts->gate_key_file || !facts->gate_key_missing)
+		return 0;
+	setup->key = done_words(setup);
+	if (!setup->dry_run)
+		rc = osp_secrets_add_new(&secrets, NULL, &setup->error) ||
+				     osp_secrets_save(facts->gate_key_file, &secrets, &setup->error)
+			     ? -1
+			     : 0;
+	osp_secrets_forget(&secrets);
+	return rc;
 }
 
 static int run_undo(struct setup *setup)
@@ -660,7 +692,7 @@ static int run_setup(struct setup *setup)
 	if (blocked)
 		return tell(setup, &nothing, true, OSP_EXIT_NO);
 	if ((!done && !setup->dry_run && make_changes(setup) < 0) || change_unit(setup) < 0 ||
-	    change_rotation(setup) < 0)
+	    change_rotation(setup) < 0 || make_key(setup) < 0)
 		return osp_say_error(&setup->error);
 	return tell(setup, done ? &nothing : &setup->plan, false, status);
 }

@@ -36,6 +36,7 @@ int osp_run_doctor(const struct osp_call *call);
 int osp_run_setup(const struct osp_call *call);
 int osp_run_gate_prolog(const struct osp_call *call);
 int osp_run_gate_epilog(const struct osp_call *call);
+int osp_run_gate_key(const struct osp_call *call);
 int osp_run_recheck(const struct osp_call *call);
 int osp_run_quarantine(const struct osp_call *call);
 

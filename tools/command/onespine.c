@@ -108,6 +108,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_SETUP] = osp_run_setup,
 	[OSP_GATE_PROLOG] = osp_run_gate_prolog,
 	[OSP_GATE_EPILOG] = osp_run_gate_epilog,
+	[OSP_GATE_KEY] = osp_run_gate_key,
 	[OSP_RECHECK] = osp_run_recheck,
 	[OSP_QUARANTINE] = osp_run_quarantine,
 	[OSP_COMPLETION] = run_completion,

@@ -13,7 +13,7 @@
 	 BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |              \
 	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
 	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK) |                  \
-	 BIT(OSP_QUARANTINE))
+	 BIT(OSP_QUARANTINE) | BIT(OSP_GATE_KEY))
 
 #define RECHECK_NODES_MAX 4096
 
@@ -236,6 +236,18 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 				     "the former name of 'onespine-gate epilog', which it executes",
 			     .details = "For Epilogs of slurmd that were written for it; from 0.4 "
 					"on it is no more."},
+	[OSP_GATE_KEY] =
+		{.name = "gate key",
+		 .arguments = "[new|add|use|drop] [NAME]",
+		 .arguments_most = 2,
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "new add use drop",
+		 .summary = "make, show and change the gate's key, where Slurm has no MUNGE",
+		 .details = "For root. Without a word: which keys there are, and which one seals. "
+			    "'new' makes the file. To change the key without a stop: 'add' a key, "
+			    "'use' it, 'drop' the old ones, and copy the file to all nodes after "
+			    "each of the three. NAME is the new key's; by default the day.",
+		 .answers = "without a word: there is no file"},
 	[OSP_RECHECK] =
 		{.name = "recheck",
 		 .arguments = "[NODE]...",
@@ -564,6 +576,12 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "COUNT",
 		 .commands = BIT(OSP_HOSTS),
 		 .help = "With slurm and mpirun: lines for each host, 1 by default."},
+	[OSP_OPTION_KEY_FILE] = {.name = "key-file",
+				 .argument = "FILE",
+				 .complete = OSP_COMPLETE_FILE,
+				 .commands = BIT(OSP_GATE_KEY),
+				 .help = "The file of keys (default: gate.key beside the site's "
+					 "thresholds.yaml)."},
 	[OSP_OPTION_ONLY] = {.name = "only",
 			     .argument = "HOST",
 			     .complete = OSP_COMPLETE_NODE,

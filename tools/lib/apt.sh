@@ -5,7 +5,7 @@
 # What building and testing need. clang is for fuzzing and valgrind for the tests that use it; ccache spares what is
 # compiled alike in several builds.
 BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
-	libslurm-dev libmunge-dev libyaml-dev libhwloc-dev libexpat1-dev libjansson-dev libcmocka-dev
+	libslurm-dev libmunge-dev libsodium-dev libyaml-dev libhwloc-dev libexpat1-dev libjansson-dev libcmocka-dev
 	libcurl4-openssl-dev)
 SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
 TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev ccache clang libclang-rt-dev shellcheck

@@ -18,7 +18,8 @@ struct osp_doctor_question {
 	const struct osp_overlays *overlays; /* NULL: none */
 	bool controller;		     /* true: whether or not this host is a SlurmctldHost */
 	bool before_start;
-	bool ask; /* a running slurmctld */
+	bool ask;	/* a running slurmctld */
+	bool makes_key; /* the gate's keys, if there is no such file, are about to be made */
 };
 
 /* Facts, and what they point at. */

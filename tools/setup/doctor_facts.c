@@ -28,6 +28,7 @@
 #include "lib/topology/topology.h"
 #include "host/record/trial_file.h"
 #include "host/files.h"
+#include "host/record/secrets_file.h"
 #include "host/slurm/fabric.h"
 #include "host/source/apply.h"
 #include "tools/setup/builds.h"
@@ -398,6 +399,51 @@ static bool answers_at(const char *path)
 	return answers;
 }
 
+/* Returns the file of the gate's keys; NULL: MUNGE proves its messages (gate/gate_job.c). */
+static const char *gate_key_file(const struct osp_doctor *doctor)
+{
+	const struct osp_gate_policy *policy =
+		doctor->config ? osp_config_gate(doctor->config, NULL) : NULL;
+
+	if (policy && policy->key_file)
+		return policy->key_file;
+	return strcasecmp(osp_slurm_conf_value(doctor->conf, "AuthType", ""), "auth/slurm")
+		       ? NULL
+		       : OSP_SECRETS_PATH;
+}
+
+/* Tries what the gate does with its keys, which root alone can. */
+static int try_gate_key(const char *path, struct osp_error *error)
+{
+#ifdef OSP_HAVE_SODIUM
+	struct osp_secrets secrets;
+	int rc = osp_secrets_load(path, &secrets, error);
+
+	osp_secrets_forget(&secrets);
+	return rc;
+#else
+	return osp_error_set(error,
+			     "this build was configured without libsodium: no gate can use "
+			     "%s",
+			     path);
+#endif
+}
+
+static void gather_gate_key(const struct osp_doctor_question *question, struct osp_doctor *doctor,
+			    const char *path)
+{
+	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
+	struct osp_error error = {.text = ""};
+
+	doctor->facts.gate_key_file = osp_doctor_keep(doctor, strdup(path));
+	doctor->facts.gate_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
+	if (geteuid() != 0 || (doctor->facts.gate_key_missing && question->makes_key))
+		return;
+	if (try_gate_key(path, &error))
+		doctor->facts.gate_key_wrong = osp_doctor_keep(
+			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
+}
+
 static void gather_munge(struct osp_doctor *doctor)
 {
 	const char *info = osp_slurm_conf_value(doctor->conf, "AuthInfo", NULL);
@@ -409,6 +455,17 @@ static void gather_munge(struct osp_doctor *doctor)
 	doctor->facts.munge_looked_at = true;
 	doctor->facts.munge_answers = answers_at(path);
 	doctor->facts.munge_socket = osp_doctor_keep(doctor, strdup(path));
+}
+
+/* What proves the gate's messages. */
+static void gather_proof(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	const char *key_file = gate_key_file(doctor);
+
+	if (key_file)
+		gather_gate_key(question, doctor, key_file);
+	else
+		gather_munge(doctor);
 }
 
 /* statfs(2)'s numbers of file systems that only this host sees. */
@@ -574,7 +631,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	if (facts->before_start)
 		return;
 	gather_gate(question, doctor);
-	gather_munge(doctor);
+	gather_proof(question, doctor);
 	osp_doctor_gather_munge(doctor);
 	gather_ports(facts);
 	gather_netfilter(facts);
