@@ -390,6 +390,23 @@ bool osp_gpu_partitioned(const struct osp_gpu *gpu)
 	return osp_nvml_mig_mode(gpu->device, &mig, &later) == OSP_NVML_OK && mig;
 }
 
+bool osp_gpu_switched(const struct osp_gpu *gpu)
+{
+	bool any = false;
+
+	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
+		int active = 0, remote = 0;
+
+		if (osp_nvml_link_state(gpu->device, link, &active) != OSP_NVML_OK || !active)
+			continue;
+		if (osp_nvml_link_remote(gpu->device, link, &remote) != OSP_NVML_OK ||
+		    remote != OSP_NVML_REMOTE_SWITCH)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static void open_gpu(struct osp_gpu *gpu, unsigned int index)
 {
 	struct osp_nvml_pci pci = {.domain = 0};

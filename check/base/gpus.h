@@ -121,6 +121,9 @@ bool osp_gpus_confidential(void);
  * (Fabric Manager User Guide). */
 bool osp_gpu_partitioned(const struct osp_gpu *gpu);
 
+/* Returns whether the GPU has links that are up, and all of these lead to switches. */
+bool osp_gpu_switched(const struct osp_gpu *gpu);
+
 /* Loads and initialises NVML once a process. Returns 0, or NVML's error, or -1 if the library
  * cannot be loaded (osp_nvml_load() says why). */
 int osp_nvml_ready(void);

@@ -102,24 +102,6 @@ static bool is_held(const struct osp_gpu *gpu)
 	       now < usual;
 }
 
-/* Returns whether the GPU has links that are up, and all of these lead to switches. */
-static bool is_switched(const struct osp_gpu *gpu)
-{
-	bool any = false;
-
-	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
-		int active = 0, remote = 0;
-
-		if (osp_nvml_link_state(gpu->device, link, &active) != OSP_NVML_OK || !active)
-			continue;
-		if (osp_nvml_link_remote(gpu->device, link, &remote) != OSP_NVML_OK ||
-		    remote != OSP_NVML_REMOTE_SWITCH)
-			return false;
-		any = true;
-	}
-	return any;
-}
-
 static bool has_link(const struct osp_gpu *gpu)
 {
 	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
@@ -198,7 +180,7 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 	found.unit.whole = virtual != OSP_NVML_VIRTUAL_GPU;
 	found.unit.confidential = osp_gpus_confidential();
 	found.unit.held = is_held(gpu);
-	found.unit.switched = is_switched(gpu);
+	found.unit.switched = osp_gpu_switched(gpu);
 	found.unit.translated = is_translated(context, gpu, virtual);
 	set_busy(context, gpu->device, &found.unit);
 	if (virtual == OSP_NVML_VIRTUAL_HOST || virtual == OSP_NVML_VIRTUAL_HOST_A) {

@@ -42,7 +42,10 @@ struct links {
 	unsigned int mbps[OSP_GPUS_MAX]; /* speed of a link that is up, one way; 0: unknown */
 	int most;
 	unsigned int least_mbps; /* of the known ones; 0: none is known */
-	bool given; /* a guest of an unknown type: the host decides which links it has */
+	bool given;	     /* a guest of an unknown type: the host decides which links it has */
+	struct osp_gpus all; /* the chosen and the others: what these have tells of the node */
+	int all_up[OSP_GPUS_MAX];
+	bool apart; /* some GPU has its links off by somebody's choice */
 };
 
 /* Returns the MB/s of a link that is up, one way; 0 if NVML does not say. */
@@ -71,6 +74,60 @@ static void read_links(struct links *links)
 		if (links->mbps[i] && (!links->least_mbps || links->mbps[i] < links->least_mbps))
 			links->least_mbps = links->mbps[i];
 	}
+}
+
+/*
+ * Looks at all GPUs of the node. One that is in instances, given to a virtual machine or excluded
+ * from the driver has its links off, and where no NVSwitch stands between, so are the other ends of
+ * these.
+ */
+static void look_around(const struct osp_check_context *context, const struct osp_pci_gpus *pci,
+			struct links *links)
+{
+	struct osp_check_context of_all = *context;
+	char down[sizeof(links->down[0])];
+
+	of_all.gpus = NULL;
+	links->apart = pci->given_away_count > 0;
+	if (!osp_gpus_open_on(&of_all, pci, &links->all))
+		return;
+	for (size_t i = 0; i < links->all.count; i++) {
+		const struct osp_gpu *gpu = &links->all.gpus[i];
+		bool partitioned = gpu->state == OSP_NVML_OK && osp_gpu_partitioned(gpu);
+
+		links->apart = links->apart || partitioned;
+		links->all_up[i] = gpu->state == OSP_NVML_OK && !partitioned
+					   ? links_up(gpu, down, sizeof(down))
+					   : -1;
+	}
+}
+
+/* Returns the most links that any GPU of the model has, in all of the node. */
+static int most_of_node(const struct links *links, const struct osp_gpu *gpu)
+{
+	int most = -1;
+
+	for (size_t i = 0; i < links->all.count; i++)
+		if (links->all_up[i] > most && strcmp(links->all.gpus[i].name, gpu->name) == 0)
+			most = links->all_up[i];
+	return most;
+}
+
+/* Returns why links may be down that nothing is wrong with; NULL if nothing is known that explains
+ * it. */
+static const char *excuse(const struct osp_check_context *context, const struct links *links,
+			  const struct osp_gpu *gpu, int up, int need)
+{
+	int most = most_of_node(links, gpu);
+
+	if (most < 0)
+		return "NVML tells of no link of any GPU here; they may be switched off";
+	if (links->given && most < need)
+		return "no GPU here has more: the host of this virtual machine may give so many";
+	if (links->apart && !osp_gpu_switched(gpu) &&
+	    (up > 0 || osp_pci_switches(context) != OSP_SWITCHES_HERE))
+		return "they may lead to a GPU in instances (MIG), given away or excluded";
+	return NULL;
 }
 
 /* Finds the best values among GPUs of one model: others beside it, for a display, have no
@@ -102,19 +159,20 @@ static bool judge_links(struct osp_check_context *context, const struct osp_gpu 
 			const struct links *links, int up, int most)
 {
 	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_NVLINKS, gpu->name);
-	bool fails = expected && !(links->given && links->most == 0);
 	int need = expected ? (int)expected->value : most;
-	const char *down = links->down[gpu - links->gpus.gpus];
+	const char *down = links->down[gpu - links->gpus.gpus], *why;
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 
-	if (up >= need)
+	if (up >= need || need <= 0)
 		return false;
+	why = excuse(context, links, gpu, up, need);
 	snprintf(value, sizeof(value), "%d up", up < 0 ? 0 : up);
 	snprintf(limit, sizeof(limit), "< %d", need);
-	osp_result_add(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
-		       gpu->subject, value, limit,
-		       expected ? expected->source : "the other GPUs of this node", "%s: %s%s",
-		       gpu->uuid, *down ? "down: link " : "links are missing", down);
+	osp_result_add(context, expected && !why ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
+		       why ? OSP_CURE_ASK : OSP_CURE_RESET_GPU, gpu->subject, value, limit,
+		       expected ? expected->source : "the other GPUs of this node", "%s: %s%s%s%s",
+		       gpu->uuid, *down ? "down: link " : "links are missing", down,
+		       why ? "; " : "", why ? why : "");
 	return true;
 }
 
@@ -156,15 +214,27 @@ static bool judge_nvlink(struct osp_check_context *context, const struct links *
 	return judge_link_speed(context, gpu, links->mbps[i], best_mbps) || ill;
 }
 
-/* Returns why no link is judged here; NULL if they are. */
-static const char *nothing_to_judge(struct osp_check_context *context, const struct links *links)
+/* Returns whether a GPU, not in instances, is of a model that has links. */
+static bool any_due(const struct osp_check_context *context, const struct links *links)
 {
-	struct osp_pci_gpus pci;
+	for (size_t i = 0; i < links->gpus.count; i++) {
+		const struct osp_gpu *gpu = &links->gpus.gpus[i];
+		const struct osp_limit *due =
+			osp_check_limit(context, OSP_LIMIT_NVLINKS, gpu->name);
 
-	osp_pci_gpus(context, &pci);
-	if (links->most < 0)
+		if (gpu->state == OSP_NVML_OK && !osp_gpu_partitioned(gpu) && due && due->value)
+			return true;
+	}
+	return false;
+}
+
+/* Returns why no link is judged here; NULL if they are. */
+static const char *nothing_to_judge(const struct osp_check_context *context,
+				    const struct osp_pci_gpus *pci, const struct links *links)
+{
+	if (links->most < 0 && (links->given || !any_due(context, links)))
 		return "no NVLink here, or all GPUs are partitioned (MIG)";
-	if (pci.count < 2)
+	if (pci->count < 2)
 		return "a single GPU: nothing to link to";
 	if (osp_gpus_confidential())
 		return "confidential computing, which may switch NVLinks off";
@@ -175,19 +245,22 @@ static void run_nvlink(struct osp_check_context *context)
 {
 	static struct links links; /* large, and the process has one */
 	struct osp_node_type type;
+	struct osp_pci_gpus pci;
 	const char *nothing;
 	bool ill = false;
 
 	memset(&links, 0, sizeof(links));
-	if (!osp_gpus_open(context, &links.gpus))
+	osp_pci_gpus(context, &pci);
+	if (!osp_gpus_open_on(context, &pci, &links.gpus))
 		return;
 	read_links(&links);
-	nothing = nothing_to_judge(context, &links);
+	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
+	nothing = nothing_to_judge(context, &pci, &links);
 	if (nothing) {
 		osp_result_skip(context, "%s", nothing);
 		return;
 	}
-	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
+	look_around(context, &pci, &links);
 	for (size_t i = 0; i < links.gpus.count; i++)
 		ill |= judge_nvlink(context, &links, i);
 	if (!ill && links.least_mbps)
@@ -205,9 +278,12 @@ const struct osp_check osp_check_nvlink = {
 	.measures = "as many NVLinks of each GPU are up as its model has, at full speed",
 	.explains = "Counts NVLinks that are up and reads their speed. What is due comes from the "
 		    "thresholds; for an unknown model the best GPU of its model on the node is the "
-		    "measure, and fewer only warns. So do links that are all down in a virtual "
-		    "machine of no known type, whose host decides, and a speed that no GPU of the "
-		    "node reaches: a driver may count it otherwise. A node with a single GPU has "
+		    "measure, and fewer only warns. So does what no GPU of a virtual machine of no "
+		    "known type reaches, whose host decides; links of GPUs without NVSwitches, "
+		    "while one is in instances (MIG), given away or excluded, for its links are "
+		    "off at both ends; links of which NVML tells nothing; and a speed that no GPU "
+		    "of the node reaches: a driver may count it otherwise. A node with a single "
+		    "GPU has "
 		    "nothing to link to. Partitioned GPUs (MIG) and confidential computing have "
 		    "theirs switched off and are not judged.",
 	.cures = "Reset the GPUs (all that are linked, together) or reboot; when links stay down, "
