@@ -85,6 +85,14 @@ static void name_pair(const struct peers *peers, size_t from, size_t to, char *n
 		 peers->sessions[to].unit->subject);
 }
 
+/* Returns whether the error tells of this process, its user or the host, and of no link. */
+static bool is_of_host(int result)
+{
+	return result == OSP_CUDA_OUT_OF_MEMORY || result == OSP_CUDA_UNAVAILABLE ||
+	       result == OSP_CUDA_NO_DEVICE || result == OSP_CUDA_OPERATING_SYSTEM ||
+	       result == OSP_CUDA_NOT_PERMITTED || result == OSP_CUDA_NOT_READY;
+}
+
 /* Reports a pair for which the driver granted access but no data came: the link is at fault, or one
  * of the two GPUs. */
 static void tell_dead(struct peers *peers, const char *pair, int result)
@@ -115,6 +123,9 @@ static bool check_data(struct peers *peers, size_t from, size_t to, const char *
 
 	if (!result)
 		result = osp_cuda_wait(peers->sessions[from].stream);
+	if (is_of_host(result))
+		return osp_gpu_right(peers->context, &peers->sessions[from], result,
+				     "cuMemcpyPeerAsync");
 	if (result) {
 		tell_dead(peers, pair, result);
 		return false;
