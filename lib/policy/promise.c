@@ -83,9 +83,16 @@ struct osp_policy osp_policy_of_list(const struct osp_config *config, const char
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-/* Returns the GPUs of an item of `length` bytes: "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8", with
- * or without "gres:" or "gres/". */
-static uint64_t gpus_of_item(const char *item, size_t length)
+/* GPUs of one name in a request. */
+struct asked_gpus {
+	const char *name; /* "gpu", "gpu:h100" */
+	size_t name_bytes;
+	uint64_t gpus;
+};
+
+/* Reads an item of `length` bytes: "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8", with or without
+ * "gres:" or "gres/". Without GPUs they are 0. */
+static struct asked_gpus gpus_of_item(const char *item, size_t length)
 {
 	size_t start;
 
@@ -95,25 +102,49 @@ static uint64_t gpus_of_item(const char *item, size_t length)
 	}
 	if (length < 3 || strncmp(item, "gpu", 3) != 0 ||
 	    (length > 3 && item[3] != ':' && item[3] != '='))
-		return 0;
+		return (struct asked_gpus){item, length, 0};
 	for (start = length; start > 3 && isdigit((unsigned char)item[start - 1]); start--)
 		;
 	if (start == length || (item[start - 1] != ':' && item[start - 1] != '='))
-		return 1;
-	return strtoull(item + start, NULL, 10);
+		return (struct asked_gpus){item, length, 1};
+	return (struct asked_gpus){item, start - 1, strtoull(item + start, NULL, 10)};
+}
+
+#define NAMES_MAX 16 /* a request has one or two; what is beyond is only added */
+
+/* Takes the item: it replaces one of its name, as in Slurm. */
+static void take_gpus(struct asked_gpus *names, uint32_t *count, const struct asked_gpus *item,
+		      uint64_t *beyond)
+{
+	uint32_t i = 0;
+
+	while (i < *count && (names[i].name_bytes != item->name_bytes ||
+			      memcmp(names[i].name, item->name, item->name_bytes) != 0))
+		i++;
+	if (i == NAMES_MAX) {
+		*beyond = item->gpus > UINT64_MAX - *beyond ? UINT64_MAX : *beyond + item->gpus;
+		return;
+	}
+	names[i] = *item;
+	*count += i == *count;
 }
 
 uint64_t osp_gpus_asked(const char *tres)
 {
+	struct asked_gpus names[NAMES_MAX], item;
+	uint32_t count = 0;
 	uint64_t gpus = 0;
 
 	while (tres && *tres) {
 		size_t length = strcspn(tres, ",");
-		uint64_t more = gpus_of_item(tres, length);
 
-		gpus = more > UINT64_MAX - gpus ? UINT64_MAX : gpus + more;
+		item = gpus_of_item(tres, length);
+		if (item.gpus)
+			take_gpus(names, &count, &item, &gpus);
 		tres += length + (tres[length] == ',');
 	}
+	for (uint32_t i = 0; i < count; i++)
+		gpus = names[i].gpus > UINT64_MAX - gpus ? UINT64_MAX : gpus + names[i].gpus;
 	return gpus;
 }
 

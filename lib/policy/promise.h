@@ -53,7 +53,8 @@ struct osp_policy osp_policy_of_list(const struct osp_config *config, const char
 
 /*
  * Returns how many GPUs `tres` asks for in all, in Slurm's own words: "gres:gpu:h100:8,gres:gpu:2"
- * (up to 23.11), "gres/gpu:h100=8" or "gres/gpu:8". NULL and a text without GPUs give 0; a GPU
+ * (up to 23.11), "gres/gpu:h100=8" or "gres/gpu:8". Of two with one name the last counts, as in
+ * gres.c: --gres=gpu:8 beside --gpus-per-node=8 is 8. NULL and a text without GPUs give 0; a GPU
  * without a number counts as one.
  */
 uint64_t osp_gpus_asked(const char *tres);

@@ -211,7 +211,16 @@ static void counts_gpus(void **state)
 		{"gres:shard:64,license/x:3", 0},
 		{"gres:shard:64,gres:gpu:2", 2},
 		{",,gpu:3,", 3},
-		{"gpu:99999999999999999999,gpu:1", UINT64_MAX},
+		{"gpu:99999999999999999999,gpu:a:1", UINT64_MAX},
+		/* of one name the last counts */
+		{"gres:gpu:8,gres:gpu:8", 8},
+		{"gres/gpu:4,gres:gpu:8", 8},
+		{"gres:gpu:8,gres:gpu=4", 4},
+		{"gpu,gpu:3", 3},
+		{"gres:gpu:h100:8,gres:gpu:8", 16},
+		{"gpu:a,gpu:b,gpu:c,gpu:d,gpu:e,gpu:f,gpu:g,gpu:h,gpu:i,gpu:j,gpu:k,gpu:l,gpu:m,"
+		 "gpu:n,gpu:o,gpu:p,gpu:q,gpu:r,gpu:a:2",
+		 19},
 	};
 
 	(void)state;
