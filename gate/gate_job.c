@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check/base/gpus.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/policy/job_options.h"
@@ -173,8 +174,11 @@ static int is_same_name(const char *name, void *context)
 	return strcmp(name, context) == 0;
 }
 
-/* Reads which GPUs of this node the job has. If Slurm has chosen none of those that it counted, the
- * shadow says so (sched/shadow_gpus.c). */
+/*
+ * Reads which GPUs of this node the job has. If Slurm has chosen none of those that it counted, the
+ * shadow says so (sched/shadow_gpus.c). Slurm numbers the devices of gres.conf, and each instance
+ * of a GPU (MIG) is one: where there are some, its numbers are not those of GPUs.
+ */
 static void read_gpus(struct osp_gate_job *job)
 {
 	const char *nodes = getenv(UNKNOWN_GPUS);
@@ -185,6 +189,10 @@ static void read_gpus(struct osp_gate_job *job)
 		gang->gpus = NULL;
 	job->gpus_unknown = !gang->gpus && nodes && *nodes &&
 			    osp_hostlist_expand(nodes, is_same_name, job->node, NULL) == 1;
+	if (!gang->gpus || !osp_gpus_in_instances(job->root))
+		return;
+	gang->gpus = NULL;
+	job->gpus_unknown = true;
 }
 
 /* Anybody can say anything here; so it only ever adds. Without GPUs that are known to be the job's

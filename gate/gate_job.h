@@ -23,8 +23,8 @@ struct osp_gate_job {
 	const struct osp_gate_policy *policy; /* of the partition */
 	enum osp_gate_depth depth; /* the policy's, or more where the user asks for it; passive at
 				    * most if gang.gpus is NULL */
-	bool gpus_unknown; /* the job has GPUs here; Slurm has not said which, so all are checked */
-	char config_file[4096];	  /* "" if there is none */
+	bool gpus_unknown;	/* the job has GPUs here; which is not known, so all are checked */
+	char config_file[4096]; /* "" if there is none */
 	struct osp_error refused; /* why it is not in force; "" = it is */
 	char key_file[4096];	  /* "" if MUNGE proves messages */
 	char munge_socket[108];	  /* "" for MUNGE's own default */

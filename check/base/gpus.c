@@ -356,6 +356,26 @@ const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *addr
 	return buffer;
 }
 
+bool osp_gpus_in_instances(const char *root)
+{
+	static const char folder[] = "proc/driver/nvidia/capabilities";
+	struct osp_names gpus, instances;
+	bool any = false;
+
+	if (!osp_root_list(root, &gpus, folder))
+		return false;
+	for (size_t i = 0; i < gpus.count && !any; i++) {
+		if (strncmp(gpus.names[i], "gpu", 3) != 0 ||
+		    !osp_root_list(root, &instances, "%s/%s/mig", folder, gpus.names[i]))
+			continue;
+		for (size_t n = 0; n < instances.count && !any; n++)
+			any = strncmp(instances.names[n], "gi", 2) == 0;
+		osp_names_free(&instances);
+	}
+	osp_names_free(&gpus);
+	return any;
+}
+
 /* --- NVML ------------------------------------------------------------------------------------- */
 
 int osp_nvml_ready(void)

@@ -75,6 +75,10 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);
 
+/* Returns whether any GPU of this node is in instances (MIG): the driver lists these
+ * (gpuN/mig/giM below capabilities of its folder in /proc). NVML is not asked. */
+bool osp_gpus_in_instances(const char *root);
+
 /* Checks the form of --gpus: "0-3,5" or UUIDs (the start is enough), separated by commas. */
 bool osp_gpus_valid(const char *list, struct osp_error *error);
 

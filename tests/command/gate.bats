@@ -107,6 +107,7 @@ depth_of() {
 	local node=$BATS_TEST_TMPDIR/node
 	rm -rf "$node"
 	"$BATS_TEST_DIRNAME/../fake/node" "$node"
+	[[ ! ${instances-} ]] || mkdir -p "$node/proc/driver/nvidia/capabilities/$instances"
 	env -i PATH="$PATH" SLURM_CONF="$BATS_TEST_TMPDIR/slurm.conf" ONESPINE_TEST_ROOT="$node" SLURM_JOB_ID=7 SLURM_NODELIST=n1 \
 		SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all "$@" "$GATE" prolog 2>/dev/null
 	find "$node" -name 'i-*.jsonl' -exec jq -r .depth {} +
@@ -122,4 +123,13 @@ depth_of() {
 	[[ $(depth_of "$wish" SPANK__ONESPINE_UNKNOWN_GPUS=n1) == passive ]]
 	echo 'defaults: {gate: {depth: quick, jobs: all, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
 	[[ $(depth_of) == passive ]]
+}
+
+@test "Slurm's numbers are not those of GPUs where one is in instances (MIG): none is loaded" {
+	printf 'ClusterName=x\nJobSubmitPlugins=onespine\nNodeName=n1\n' >"$BATS_TEST_TMPDIR/slurm.conf"
+	echo 'defaults: {gate: {depth: quick, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	[[ $(depth_of SLURM_JOB_GPUS=3) == quick ]]
+	[[ $(instances=mig/config depth_of SLURM_JOB_GPUS=3) == quick ]]
+	[[ $(instances=gpu0/mig depth_of SLURM_JOB_GPUS=3) == quick ]]
+	[[ $(instances=gpu0/mig/gi7/ci0 depth_of SLURM_JOB_GPUS=3) == passive ]]
 }
