@@ -187,6 +187,18 @@ Groups of their layouts, and how many domains one group touches at most:
 		onespine audit --state=layout.json --layout --json
 }
 
+@test "layout --job: without --layout that of the job" {
+	lay_out ' leaves=l1:gpu-(1-2)|l2:gpu-(6-7); order=2x2.2x1;'
+	expect_line 0 "tp8,pp2,dp2: 4 nodes of 8 GPUs, ranks as megatron orders them" onespine layout --job=1201 --state=layout.json
+	expect_line 0 "tp8,pp4: 4 nodes of 8 GPUs, ranks as megatron orders them" \
+		onespine layout --job=1201 --layout=tp8,pp4 --state=layout.json
+	# what it keeps together is kept
+	sed -i 's/layout=tp8,pp2,dp2;/layout=tp8,pp2,dp2 keep=pp:leaf;/' layout.json
+	expect_line 0 "better: pipeline inside, as --keep asks (over the leaf, dp weighs 0.30 and pp 0.70: cost 1.40 and 0.60)" \
+		onespine layout --job=1201 --state=layout.json
+	expect 2 "onespine: job 1201 has no layout: say --layout=tp8,pp8,dp8" onespine layout --job=1201 --state="$MAP/small.json"
+}
+
 @test "audit --layout: no layout, no order of ranks, a layout that does not fit" {
 	expect 0 "3 gangs running: 3 as asked for, 0 not
 No running gang has a layout." onespine audit --state="$MAP/small.json" --layout

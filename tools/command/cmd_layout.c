@@ -8,6 +8,7 @@
 
 #include "host/files.h"
 #include "host/slurm/fabric.h"
+#include "host/slurm/gang.h"
 #include "lib/env/launcher.h"
 #include "lib/env/script_layout.h"
 #include "lib/layout/layout_plan.h"
@@ -51,6 +52,8 @@ static int read_layout(const struct osp_call *call, struct asked *asked, struct 
 	const char *text = call->values[OSP_OPTION_LAYOUT],
 		   *path = call->values[OSP_OPTION_LAYOUT_SCRIPT];
 
+	if (!text && !path && call->values[OSP_OPTION_JOB])
+		return 0; /* take_own_layout() */
 	if (!text && !path)
 		return osp_error_set(error,
 				     "a layout is needed: --layout=tp8,pp8,dp8, or --script=FILE "
@@ -87,6 +90,36 @@ static int read_model(const struct osp_call *call, struct asked *asked, struct o
 
 /* --- where ------------------------------------------------------------------------------------ */
 
+/* Takes the layout that the job asked for, which is stored with all its sizes, and the groups that
+ * it keeps together. */
+static int take_own_layout(const struct osp_call *call, const struct osp_state_job *job,
+			   uint32_t count, struct asked *asked, struct osp_error *error)
+{
+	struct osp_layout *layout = &asked->script.layout;
+	struct osp_error inner = {.text = ""};
+	struct osp_gang gang;
+	uint32_t ranks;
+	int rc = 0;
+
+	if (call->values[OSP_OPTION_LAYOUT] || call->values[OSP_OPTION_LAYOUT_SCRIPT])
+		return 0;
+	if (!osp_gang_of(job, &gang))
+		return osp_error_set(
+			error, "job %s is no gang and has no layout: say --layout=tp8,pp8,dp8",
+			job->label);
+	if (!*gang.request.layout || osp_layout_parse(gang.request.layout, layout, &inner) ||
+	    (*gang.request.keep && !call->values[OSP_OPTION_KEEP] &&
+	     osp_keeps_parse(gang.request.keep, asked->world.topology, &asked->input.keeps,
+			     &inner)))
+		rc = osp_error_set(error, "job %s has no layout%s%s: say --layout=tp8,pp8,dp8",
+				   job->label, *inner.text ? " that is read: " : "", inner.text);
+	osp_gang_clear(&gang);
+	ranks = rc ? 0 : osp_layout_ranks(layout);
+	if (count && ranks >= count && ranks % count == 0)
+		asked->script.gpus_per_node = ranks / count;
+	return rc;
+}
+
 /* Finds the nodes of a job, in the topology's numbers. */
 static int take_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
@@ -116,6 +149,8 @@ static int take_job(const struct osp_call *call, struct asked *asked, struct osp
 	if (!rc && asked->nodes && asked->nodes != count)
 		rc = osp_error_set(error, "-N %u: job %s has %u nodes; leave -N out", asked->nodes,
 				   job->label, count);
+	if (!rc)
+		rc = take_own_layout(call, job, count, asked, error);
 	asked->nodes = count;
 	asked->input.topology = asked->world.topology;
 	asked->input.nodes = asked->job_nodes;
@@ -139,11 +174,13 @@ static int find_place(const struct osp_call *call, struct asked *asked, struct o
 
 static int find_size(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
-	uint32_t gpus = asked->script.gpus_per_node;
+	uint32_t gpus;
 
 	if (osp_call_count(call, OSP_OPTION_LAYOUT_NODES, OSP_NODES_MAX, &asked->nodes, error) ||
-	    osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX, &gpus, error) ||
 	    find_place(call, asked, error))
+		return -1;
+	gpus = asked->script.gpus_per_node;
+	if (osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX, &gpus, error))
 		return -1;
 	if (!asked->nodes && !call->values[OSP_OPTION_LAYOUT])
 		asked->nodes = asked->script.nodes;
