@@ -99,6 +99,25 @@ refused() {
 	raw -u "$one" max_nodes=2
 }
 
+@test "a list that names more nodes than there are is refused before Slurm looks at a name of it, submitted and as a change" {
+	local exclude='--exclude names more nodes than there are, which would hold slurmctld up'
+	hold 'n[1-4]'
+	one=$(raw num_tasks=1)
+	log_mark
+	mark=$LOG_MARK
+	refused "$exclude" 'exc_nodes=200000*rack=1'
+	refused "${exclude/exclude/nodelist}" 'req_nodes=200000*rack=1'
+	refused "$exclude" 'exc_nodes=40*n[1-65536]'
+	refused "$exclude" -u "$one" 'exc_nodes=200000*rack=1'
+	refused "${exclude/exclude/nodelist}" -u "$one" 'req_nodes=200000*rack=1'
+	# it logs each that it does not know
+	LOG_MARK=$mark
+	if log_since 'invalid node'; then
+		fail 'Slurm looked at the names'
+	fi
+	raw -u "$one" 'exc_nodes=1000*n1'
+}
+
 @test "a client of a user's own that writes AdminComment: what the gate and steps read there is no user's" {
 	local note='admin_comment=[onespine: gang=spine; leaves=l1:n[1-2]; suspects=n[1-4]; gate=stopped 9 starts; placed: here]'
 	hold 'n[1-4]'

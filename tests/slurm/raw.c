@@ -3,6 +3,7 @@
  * raw.c - a client of a user's own, which says what sbatch would never say
  *
  *	raw [-u JOB] FIELD=NUMBER... [tres_per_socket=WORDS] [admin_comment=WORDS]
+ *		[exc_nodes=COUNT*NAME] [req_nodes=COUNT*NAME]
  *
  * Submits a job of one sleep, or changes JOB, with these fields of its description as they are
  * given; prints the job's number, or what slurmctld answers. For tests alone.
@@ -37,6 +38,18 @@ static const struct {
 	FIELD(threads_per_core),
 };
 
+/* Returns the name of "COUNT*NAME" so many times, with commas. */
+static char *many(const char *words)
+{
+	char *name, *list;
+	size_t count = strtoul(words, &name, 10), length = strlen(++name);
+
+	list = malloc(count * (length + 1) + 1);
+	for (size_t i = 0; list && i < count; i++)
+		sprintf(list + i * (length + 1), "%s,", name);
+	return list;
+}
+
 static int set(job_desc_msg_t *job, const char *assignment)
 {
 	size_t length = strcspn(assignment, "=");
@@ -50,6 +63,14 @@ static int set(job_desc_msg_t *job, const char *assignment)
 	}
 	if (!strncmp(assignment, "admin_comment=", length + 1)) {
 		job->admin_comment = strdup(assignment + length + 1);
+		return 0;
+	}
+	if (!strncmp(assignment, "exc_nodes=", length + 1)) {
+		job->exc_nodes = many(assignment + length + 1);
+		return 0;
+	}
+	if (!strncmp(assignment, "req_nodes=", length + 1)) {
+		job->req_nodes = many(assignment + length + 1);
 		return 0;
 	}
 	value = strtoull(assignment + length + 1, NULL, 0);

@@ -19,6 +19,7 @@
 #include <slurm/slurm_errno.h>
 
 #include "onespine_config.h"
+#include "lib/base/text.h"
 #include "lib/policy/note.h"
 #include "sched/job_env.h"
 #include "sched/job_spares.h"
@@ -1881,6 +1882,62 @@ static void refuses_what_ends_slurmctld(void **state)
 	}
 }
 
+int node_record_count = 4; /* slurmctld's */
+
+/* Writes a list of `count` words, or "n[1-COUNT]" if `word` is NULL. */
+static char *list_of(const char *word, uint32_t count)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (uint32_t i = 0; word && i < count; i++)
+		osp_text_printf(&text, "%s%s", i ? "," : "", word);
+	if (!word)
+		osp_text_printf(&text, "n[1-%u]", count);
+	return osp_text_take(&text);
+}
+
+/* Slurm reads a list in a time quadratic to its names, with all jobs locked. */
+static void refuses_lists_of_more_nodes_than_there_are(void **state)
+{
+	static const struct {
+		const char *word;
+		uint32_t count;
+		uint32_t task_dist;
+		bool excluded;
+		const char *said; /* NULL: taken */
+	} cases[] = {
+		{"n1", 4, SLURM_DIST_BLOCK, true, NULL},
+		{"n1", 1032, SLURM_DIST_BLOCK, true, NULL},
+		{"n1", 1033, SLURM_DIST_BLOCK, true, "--exclude names more nodes than there are"},
+		{"n1", 1033, SLURM_DIST_BLOCK, false, "--nodelist names more nodes than there are"},
+		{"rack=1", 1033, SLURM_DIST_BLOCK, true, "--exclude names more nodes than"},
+		{NULL, 1032, SLURM_DIST_BLOCK, true, NULL},
+		{NULL, 1033, SLURM_DIST_BLOCK, true, "--exclude names more nodes than there are"},
+		{"n[1-65536]x[1-65536]", 1, SLURM_DIST_BLOCK, true, "--exclude names more nodes"},
+		/* a name for each task */
+		{"n1", 3072, SLURM_DIST_ARBITRARY, false, NULL},
+		{"n1", 3073, SLURM_DIST_ARBITRARY, false, "--nodelist names more nodes than"},
+		{"n1", 1033, SLURM_DIST_ARBITRARY, true, "--exclude names more nodes than"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *list = list_of(cases[i].word, cases[i].count);
+		int rc;
+
+		with_shadow(state);
+		policy.gang_always = false;
+		job.task_dist = cases[i].task_dist;
+		*(cases[i].excluded ? &job.exc_nodes : &job.req_nodes) = list;
+		rc = job_submit(&job, 1000, &message);
+		assert_int_equal(rc, cases[i].said ? ESLURM_INVALID_NODE_COUNT : SLURM_SUCCESS);
+		if (cases[i].said)
+			assert_non_null(strstr(message, cases[i].said));
+		job.exc_nodes = job.req_nodes = NULL;
+		free(list);
+		end_job();
+	}
+}
+
 static void judges_a_change_as_a_submission(void **state)
 {
 	static const struct {
@@ -2172,6 +2229,7 @@ int main(void)
 		cmocka_unit_test_setup(keeps_our_part_of_a_comment, with_shadow),
 		cmocka_unit_test_setup(leaves_no_errno, with_shadow),
 		cmocka_unit_test_setup(refuses_what_ends_slurmctld, with_shadow),
+		cmocka_unit_test_setup(refuses_lists_of_more_nodes_than_there_are, with_shadow),
 		cmocka_unit_test_setup(judges_a_change_as_a_submission, with_shadow),
 		cmocka_unit_test_setup(lays_a_change_over_the_record, with_shadow),
 		cmocka_unit_test_setup(leaves_other_changes_alone, with_shadow),
