@@ -714,9 +714,139 @@ static void texts_end_at_their_bound(void **state)
 	osp_topology_free(topology);
 }
 
+/* --- what the packed forms cannot hold -------------------------------------------------------- */
+
+/* The packed leaves of all nodes of a fabric; "" if there are none. */
+static void assert_packs(const struct fabric_node *nodes, size_t count, size_t most_bytes,
+			 const char *list)
+{
+	struct osp_topology *topology = fabric_from(nodes, count, 2);
+	uint32_t all[NODES_MAX];
+	char *packed, *again;
+
+	for (uint32_t i = 0; i < count; i++)
+		all[i] = i;
+	packed = osp_leaf_pack_nodes(topology, all, (uint32_t)count, most_bytes);
+	assert_non_null(packed);
+	again = *packed ? osp_leaf_unpack(packed) : strdup("");
+	assert_string_equal(again, list);
+	free(again);
+	free(packed);
+	osp_topology_free(topology);
+}
+
+static void names_that_have_no_packed_form(void **state)
+{
+	const struct fabric_node plain[] = {
+		{"n1", {"l1", "s1"}}, {"n2", {NULL, "s1"}}, {"n3", {"l2", "s1"}}};
+	const struct fabric_node colon[] = {{"n1", {"l:1", "s1"}}, {"n2", {"l2", "s1"}}};
+	const struct fabric_node wave[] = {{"n1", {"l1", "s1"}}, {"n2", {"l~2", "s1"}}};
+	const struct fabric_node node[] = {{"n~1", {"l1", "s1"}}, {"n2", {"l1", "s1"}}};
+	const struct fabric_node number[] = {{"12", {"l1", "s1"}}, {"0123456789", {"l1", "s1"}}};
+	const struct fabric_node none[] = {{"n1", {NULL, "s1"}}};
+
+	(void)state;
+	/* a node of no known leaf is in no list of leaves */
+	assert_packs(plain, COUNT(plain), 4096, "l1:n1|l2:n3");
+	assert_packs(none, COUNT(none), 4096, "");
+	assert_packs(colon, COUNT(colon), 4096, "");
+	assert_packs(wave, COUNT(wave), 4096, "");
+	assert_packs(node, COUNT(node), 4096, "");
+	assert_packs(number, COUNT(number), 4096, "l1:[12,0123456789]");
+	for (size_t most = 0; most < 6; most++)
+		assert_packs(plain, COUNT(plain), most, "");
+}
+
+/* Places have a packed form, or none that is short enough. */
+static void places_end_at_their_bound(void **state)
+{
+	uint32_t places[64];
+	char *whole, *packed;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(places); i++)
+		places[i] = (i * 37) % 64;
+	whole = osp_leaf_pack_places(places, COUNT(places), SIZE_MAX);
+	for (size_t most = 0; most < strlen(whole); most++) {
+		packed = osp_leaf_pack_places(places, COUNT(places), most);
+		assert_string_equal(packed, "");
+		free(packed);
+	}
+	packed = osp_leaf_pack_places(places, COUNT(places), strlen(whole));
+	assert_string_equal(packed, whole);
+	free(packed);
+	free(whole);
+	packed = osp_leaf_pack_places(places, 0, 10);
+	assert_string_equal(packed, "~");
+	free(packed);
+	/* what is packed is not packed again */
+	packed = osp_leaf_pack("l1:n[1-2]", 4096);
+	whole = osp_leaf_pack(packed, 4096);
+	assert_string_equal(whole, "");
+	free(whole);
+	free(packed);
+}
+
+/* Of no nodes there is an order too; nodes without a leaf are in no place; the first name may stand
+ * inside a run of its leaf. */
+static void orders_of_few_and_unknown_nodes(void **state)
+{
+	static const struct fabric_node fabric[] = {
+		{"n2", {"l1", "s1"}}, {"n3", {"l2", "s2"}}, {"n4", {"l3", "s2"}},
+		{"n1", {"l3", "s2"}}, {"n5", {NULL, "s2"}}, {"n6", {"l1", "s1"}},
+	};
+	struct osp_topology *topology = fabric_from(fabric, COUNT(fabric), 2);
+	const struct osp_segments none = {.count = 0}, twos = {.count = 1, .segment = {{LEAF, 2}}};
+	const uint32_t nodes[] = {0, 1, 2, 3, 4, 5};
+	struct osp_gang_start_input input = {
+		.topology = topology, .nodes = nodes, .segments = &twos, .level = SPINE};
+	char *leaves, *order;
+	struct osp_gang_start start;
+
+	(void)state;
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	assert_null(start.small_first);
+	order = osp_gang_start_order(&start, 10);
+	assert_string_equal(order, "2x1");
+	free(order);
+	osp_gang_start_clear(&start);
+	/* in two spines without segments: the one of n1 leads */
+	input.segments = &none;
+	input.count = COUNT(nodes);
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	assert_true(osp_gang_start_pack(&start, 4096, &leaves, &order));
+	assert_true(*leaves && order);
+	free(order);
+	free(leaves);
+	leaves = osp_gang_start_leaves(&start, 4096);
+	order = osp_gang_start_order(&start, 4096);
+	assert_string_equal(leaves, "l1:n[2,6]|l2:n3|l3:n[1,4]");
+	assert_string_equal(order, "6x1/n[1,4-5],n3,n[2,6]");
+	free(order);
+	free(leaves);
+	for (size_t most = 0; most < 8; most++) {
+		assert_true(osp_gang_start_pack(&start, most, &leaves, &order));
+		assert_string_equal(leaves, "");
+		assert_null(order);
+		free(leaves);
+	}
+	osp_gang_start_clear(&start);
+	/* segments of which the spares will be all: the grid is that of whole ones */
+	input.segments = &twos;
+	input.spares = 2;
+	input.level = 0;
+	assert_int_equal(osp_gang_start_make(&input, &start), 0);
+	assert_non_null(start.grid);
+	osp_gang_start_clear(&start);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_that_have_no_packed_form),
+		cmocka_unit_test(places_end_at_their_bound),
+		cmocka_unit_test(orders_of_few_and_unknown_nodes),
 		cmocka_unit_test(orders_nodes),
 		cmocka_unit_test(numbers_ranks_as_slurm_does),
 		cmocka_unit_test(numbers_ranks_of_a_huge_gang),
