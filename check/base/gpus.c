@@ -390,10 +390,16 @@ int osp_nvml_ready(void)
 	return state;
 }
 
+bool osp_nvml_cannot_now(int state)
+{
+	return state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES ||
+	       state == OSP_NVML_IN_USE || state == OSP_NVML_NOT_READY;
+}
+
 bool osp_nvml_refuses(int state)
 {
 	return state == OSP_NVML_NO_PERMISSION || state == OSP_NVML_OPERATING_SYSTEM ||
-	       state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES;
+	       osp_nvml_cannot_now(state);
 }
 
 bool osp_gpus_confidential(void)

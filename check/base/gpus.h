@@ -110,8 +110,11 @@ bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
 bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 		      struct osp_gpus *gpus);
 
-/* Returns whether NVML refuses this process because of its user or its cgroup, or has no memory.
- * That says nothing about a GPU. */
+/* Returns whether NVML cannot answer now: it has no memory, or another has the GPU for itself, as
+ * while it is reset, or sets it up. That says nothing about a GPU. */
+bool osp_nvml_cannot_now(int state);
+
+/* The same, or NVML refuses this process because of its user or its cgroup. */
 bool osp_nvml_refuses(int state);
 
 /*

@@ -101,8 +101,10 @@ const char *osp_nvml_words(int state)
 		{OSP_NVML_RESET_REQUIRED, "GPU needs a reset"},
 		{17, "blocked by the operating system"},
 		{OSP_NVML_VERSION_MISMATCH, "driver and library differ in version"},
+		{OSP_NVML_IN_USE, "in use by one alone"},
 		{OSP_NVML_NO_MEMORY, "out of memory"},
 		{OSP_NVML_NO_RESOURCES, "out of memory or other resources"},
+		{OSP_NVML_NOT_READY, "not ready"},
 		{OSP_NVML_GPU_NOT_FOUND, "no GPU found"},
 	};
 	static char number[32];

@@ -30,11 +30,13 @@ enum osp_nvml_return {
 	OSP_NVML_RESET_REQUIRED = 16,
 	OSP_NVML_OPERATING_SYSTEM = 17, /* a cgroup withholds the device */
 	OSP_NVML_VERSION_MISMATCH = 18, /* the kernel's driver and the library differ */
+	OSP_NVML_IN_USE = 19,		/* by one alone */
 	OSP_NVML_NO_MEMORY = 20,	/* of the host */
 	OSP_NVML_NO_DATA = 21,
 	OSP_NVML_NO_RESOURCES = 23,
 	OSP_NVML_ARGUMENT_VERSION = 25,
 	OSP_NVML_DEPRECATED = 26,
+	OSP_NVML_NOT_READY = 27,
 	OSP_NVML_GPU_NOT_FOUND = 28,
 };
 

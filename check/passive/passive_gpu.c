@@ -50,7 +50,7 @@ static const struct osp_limit *expected_gpus(const struct osp_check_context *con
  * than "unknown error", so the device is tried. */
 static void tell_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
-	if (state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES)
+	if (osp_nvml_cannot_now(state))
 		osp_result_error(context, "", "NVML does not start: %s", osp_nvml_words(state));
 	else if (osp_nvml_refuses(state) || may_not_open(context, "dev/nvidiactl"))
 		osp_result_error(
