@@ -18,6 +18,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/job_options.h"
 #include "lib/policy/node_policy.h"
+#include "lib/policy/promise.h"
 #include "lib/policy/request.h"
 #include "host/files.h"
 #include "host/record/history_line.h"
@@ -174,11 +175,18 @@ static int is_same_name(const char *name, void *context)
 	return strcmp(name, context) == 0;
 }
 
-/*
- * Reads which GPUs of this node the job has. If Slurm has chosen none of those that it counted, the
- * shadow says so (sched/shadow_gpus.c). Slurm numbers the devices of gres.conf, and each instance
- * of a GPU (MIG) is one: where there are some, its numbers are not those of GPUs.
- */
+/* Returns how many GPUs slurm.conf gives this node; 0: it does not say. */
+static uint64_t counted_gpus(const struct osp_gate_job *job)
+{
+	const char *gres = configuration
+				   ? osp_slurm_conf_of_node(configuration, job->node, "Gres", NULL)
+				   : NULL;
+
+	return gres && !strchr(gres, '(') ? osp_gpus_asked(gres) : 0;
+}
+
+/* Reads which GPUs of this node the job has. If Slurm has chosen none of those that it counted, the
+ * shadow says so (sched/shadow_gpus.c). */
 static void read_gpus(struct osp_gate_job *job)
 {
 	const char *nodes = getenv(UNKNOWN_GPUS);
@@ -189,7 +197,7 @@ static void read_gpus(struct osp_gate_job *job)
 		gang->gpus = NULL;
 	job->gpus_unknown = !gang->gpus && nodes && *nodes &&
 			    osp_hostlist_expand(nodes, is_same_name, job->node, NULL) == 1;
-	if (!gang->gpus || !osp_gpus_in_instances(job->root))
+	if (!gang->gpus || !osp_gpu_numbers_unsure(job->root, gang->gpus, counted_gpus(job)))
 		return;
 	gang->gpus = NULL;
 	job->gpus_unknown = true;
@@ -253,7 +261,6 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 	    read_config(job, slurm_conf, error) || read_nodes(job, error))
 		return -1;
 	gang->partition = getenv("SLURM_JOB_PARTITION");
-	read_gpus(job);
 	job->policy = osp_config_gate(job->config, gang->partition);
 	gang->wanted = gang->node_count;
 	configuration = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
@@ -263,6 +270,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 		job->clustermgtd = osp_has_clustermgtd(configuration);
 	}
 	find_key_file(job);
+	read_gpus(job);
 	read_depth(job);
 	job->placed = getenv(PLACED); /* a user's own could stop his own job only */
 	return 0;

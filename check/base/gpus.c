@@ -356,7 +356,8 @@ const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *addr
 	return buffer;
 }
 
-bool osp_gpus_in_instances(const char *root)
+/* Returns whether any GPU of this node is in instances (MIG). */
+static bool any_in_instances(const char *root)
 {
 	static const char folder[] = "proc/driver/nvidia/capabilities";
 	struct osp_names gpus, instances;
@@ -374,6 +375,26 @@ bool osp_gpus_in_instances(const char *root)
 	}
 	osp_names_free(&gpus);
 	return any;
+}
+
+bool osp_gpu_numbers_unsure(const char *root, const char *list, uint64_t slurm_count)
+{
+	struct osp_check_context context = {.root = root, .gpus = list};
+	struct osp_pci_gpus pci;
+	bool all = true, ordered = true;
+	unsigned int minor;
+
+	if (any_in_instances(root))
+		return true;
+	osp_pci_gpus(&context, &pci);
+	if (slurm_count && pci.count && slurm_count != pci.count)
+		return true;
+	for (size_t i = 0; i < pci.count; i++) {
+		all = all && pci.gpus[i].chosen;
+		if (!pci.by_files && osp_pci_gpu_minor(&context, pci.gpus[i].address, &minor))
+			ordered = ordered && minor == i;
+	}
+	return !all && !ordered;
 }
 
 /* --- NVML ------------------------------------------------------------------------------------- */

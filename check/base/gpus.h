@@ -75,9 +75,16 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);
 
-/* Returns whether any GPU of this node is in instances (MIG): the driver lists these
- * (gpuN/mig/giM below capabilities of its folder in /proc). NVML is not asked. */
-bool osp_gpus_in_instances(const char *root);
+/*
+ * Returns whether the numbers in `list` (as --gpus has them) that Slurm gave a job may be those of
+ * other GPUs than the ones in these places of the bus. Slurm numbers the devices of gres.conf. So
+ * it may be where a GPU is in instances (MIG: the driver lists gpuN/mig/giM below capabilities of
+ * its folder in /proc), each of which is a device; where slurm.conf counts slurm_count GPUs (0: it
+ * does not say) and the bus has another number; and where the driver's own numbers (/dev/nvidiaN),
+ * which gres.conf goes by without AutoDetect, are in another order. A list of all GPUs is right in
+ * the last case. NVML is not asked.
+ */
+bool osp_gpu_numbers_unsure(const char *root, const char *list, uint64_t slurm_count);
 
 /* Checks the form of --gpus: "0-3,5" or UUIDs (the start is enough), separated by commas. */
 bool osp_gpus_valid(const char *list, struct osp_error *error);

@@ -108,6 +108,7 @@ depth_of() {
 	rm -rf "$node"
 	"$BATS_TEST_DIRNAME/../fake/node" "$node"
 	[[ ! ${instances-} ]] || mkdir -p "$node/proc/driver/nvidia/capabilities/$instances"
+	[[ ! ${minors-} ]] || sed -i "s/^Device Minor:.*/Device Minor: $minors/" "$node"/proc/driver/nvidia/gpus/*:10:*/information
 	env -i PATH="$PATH" SLURM_CONF="$BATS_TEST_TMPDIR/slurm.conf" ONESPINE_TEST_ROOT="$node" SLURM_JOB_ID=7 SLURM_NODELIST=n1 \
 		SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all "$@" "$GATE" prolog 2>/dev/null
 	find "$node" -name 'i-*.jsonl' -exec jq -r .depth {} +
@@ -132,4 +133,21 @@ depth_of() {
 	[[ $(instances=mig/config depth_of SLURM_JOB_GPUS=3) == quick ]]
 	[[ $(instances=gpu0/mig depth_of SLURM_JOB_GPUS=3) == quick ]]
 	[[ $(instances=gpu0/mig/gi7/ci0 depth_of SLURM_JOB_GPUS=3) == passive ]]
+}
+
+@test "Slurm's numbers may not be those of the bus: none is loaded but where the job has all" {
+	printf 'ClusterName=x\nJobSubmitPlugins=onespine\nGresTypes=gpu\nNodeName=n1 Gres=gpu:h100:8\n' >"$BATS_TEST_TMPDIR/slurm.conf"
+	echo 'defaults: {gate: {depth: quick, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	[[ $(depth_of SLURM_JOB_GPUS=3) == quick ]]
+	# the driver numbers them in another order than the bus, as on some boards of eight
+	[[ $(minors=2 depth_of SLURM_JOB_GPUS=3) == passive ]]
+	[[ $(minors=2 depth_of SLURM_JOB_GPUS=0,1,2,3,4,5,6,7) == quick ]]
+	[[ $(minors=2 depth_of SLURM_JOB_GPUS=0-7) == quick ]]
+	# gres.conf lists some of them
+	sed -i 's/:8/:7/' "$BATS_TEST_TMPDIR/slurm.conf"
+	[[ $(depth_of SLURM_JOB_GPUS=3) == passive ]]
+	[[ $(depth_of SLURM_JOB_GPUS=0,1,2,3,4,5,6) == passive ]]
+	# slurm.conf does not say
+	sed -i 's/ Gres=.*//' "$BATS_TEST_TMPDIR/slurm.conf"
+	[[ $(depth_of SLURM_JOB_GPUS=3) == quick ]]
 }
