@@ -296,6 +296,8 @@ const struct osp_check osp_check_nvlink = {
 #define WATCH_MS  200
 #define RATE_MOST 1e-6
 
+static const struct timespec watch = {.tv_nsec = WATCH_MS * 1000000L};
+
 /* An error counter whose rate is judged. */
 struct judged_rate {
 	enum osp_verdict verdict;
@@ -309,6 +311,10 @@ static const struct judged_rate crc_rate = {OSP_VERDICT_FAIL, NULL, "CRC errors 
  * warn. */
 static const struct judged_rate packet_rate = {
 	OSP_VERDICT_WARN, "onespine: as of the older counters", "packets with errors"};
+
+/* A burst that a second look does not find again. */
+static const struct judged_rate crc_burst = {OSP_VERDICT_WARN, NULL,
+					     "CRC errors on its NVLinks, none like it right after"};
 
 /* Judges that `more` errors came in `watched_ms`. Returns true if a fault was reported. */
 static bool judge_errors_per_s(struct osp_check_context *context, const struct osp_gpu *gpu,
@@ -385,6 +391,39 @@ static bool judge_rate(struct osp_check_context *context, const struct osp_gpu *
 	return true;
 }
 
+static uint64_t grown(const struct osp_link_errors *before, const struct osp_link_errors *after)
+{
+	return after->crc > before->crc ? after->crc - before->crc : 0;
+}
+
+static bool is_over_limit(const struct osp_check_context *context, const struct osp_gpu *gpu,
+			  uint64_t more, uint64_t watched_ms)
+{
+	const struct osp_limit *limit =
+		osp_check_limit(context, OSP_LIMIT_NVLINK_CRC_PER_S, gpu->name);
+
+	return limit && (watched_ms ? more * 1000 / watched_ms : more) > (uint64_t)limit->value;
+}
+
+/* Judges the CRC errors between two looks. A FAIL needs a third look that agrees. Returns true if a
+ * fault was reported. */
+static bool judge_crc(struct osp_check_context *context, const struct osp_gpu *gpu,
+		      const struct osp_link_errors *before, const struct osp_link_errors *after,
+		      uint64_t watched_ms)
+{
+	struct osp_link_errors third;
+	uint64_t begun_ms = osp_now_ms();
+	bool again;
+
+	if (!is_over_limit(context, gpu, grown(before, after), watched_ms))
+		return false;
+	nanosleep(&watch, NULL);
+	again = osp_link_errors_read(gpu, &third) &&
+		is_over_limit(context, gpu, grown(after, &third), osp_now_ms() - begun_ms);
+	return judge_errors_per_s(context, gpu, again ? &crc_rate : &crc_burst,
+				  grown(before, after), watched_ms);
+}
+
 /* Judges one GPU's links between two looks. Returns true if a fault was reported. */
 static bool judge_errors(struct osp_check_context *context, const struct osp_gpu *gpu,
 			 const struct osp_link_errors *before, uint64_t begun_ms)
@@ -396,8 +435,7 @@ static bool judge_errors(struct osp_check_context *context, const struct osp_gpu
 	if (!osp_link_errors_read(gpu, &after))
 		after = *before;
 	watched_ms = osp_now_ms() - begun_ms;
-	if (after.crc > before->crc &&
-	    judge_errors_per_s(context, gpu, &crc_rate, after.crc - before->crc, watched_ms))
+	if (judge_crc(context, gpu, before, &after, watched_ms))
 		return true;
 	ill = after.packets > before->packets &&
 	      judge_errors_per_s(context, gpu, &packet_rate, after.packets - before->packets,
@@ -424,7 +462,6 @@ static void look_at_links(struct link_looks *looks)
 
 static void run_nvlink_errors(struct osp_check_context *context)
 {
-	static const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
 	static struct link_looks looks; /* large, and the process has one */
 	uint64_t begun_ms;
 	bool ill = false;
@@ -440,7 +477,7 @@ static void run_nvlink_errors(struct osp_check_context *context)
 		return;
 	}
 	begun_ms = osp_now_ms();
-	nanosleep(&pause, NULL);
+	nanosleep(&watch, NULL);
 	for (size_t i = 0; i < looks.gpus.count; i++)
 		if (looks.before[i].answered)
 			ill |= judge_errors(context, &looks.gpus.gpus[i], &looks.before[i],
@@ -462,7 +499,8 @@ const struct osp_check osp_check_nvlink_errors = {
 		"Reads the error counters of all links twice, a fifth of a second apart, and "
 		"compares with the node's last pass in this boot, so that errors under load "
 		"show too. What was counted before that does not matter. Up to Hopper CRC errors "
-		"fail; NVLink 5 has counters of its own by link, of which packets with errors, "
+		"fail if a second look right after finds them too, else they warn; NVLink 5 has "
+		"counters of its own by link, of which packets with errors, "
 		"failed recoveries and the effective bit error rate warn. It says how many links "
 		"have answered; some that are up and do not are an error of the check.",
 	.cures = "Reset the GPU; when it comes back, replace the node.",

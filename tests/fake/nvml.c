@@ -418,12 +418,14 @@ EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(osp_nvml_device device, unsigned 
 	return OSP_NVML_OK;
 }
 
-/* "crc" errors more with every call for the first link. "old_counters": a model that counts by
+/* "crc" errors more with every call for the first link; "crc_once": with the second alone.
+ * "old_counters": a model that counts by
  * fields answers here too, with nothing. */
 EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int link, int counter,
 					   unsigned long long *count)
 {
 	static unsigned long long grown = 7;
+	static int looks;
 
 	ENTER_GPU(device);
 	*count = 0;
@@ -436,6 +438,8 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 	if (link == 0)
 		grown += (unsigned long long)gpu_value(gpu, "crc", 0);
 	*count = link == 0 && gpu_value(gpu, "crc", 0) ? grown : 7;
+	if (link == 0 && counter == OSP_NVML_LINK_CRC_FLIT && gpu_value(gpu, "crc_once", 0))
+		*count = looks++ ? (unsigned long long)gpu_value(gpu, "crc_once", 0) : 7;
 	if (counter == OSP_NVML_LINK_REPLAY && link == 0)
 		*count = (unsigned long long)gpu_value(gpu, "replays", 7);
 	if (counter == OSP_NVML_LINK_RECOVERY && link == 0)
