@@ -95,9 +95,9 @@ const char *osp_sentence_segments_never(const struct osp_topology *topology,
 			 segments->count && !held ? ", " : " or ");
 	snprintf(buffer, buffer_bytes, "%s asked for; with all %s%s free %s; ask for %s%s", request,
 		 has_required(place) ? "of these" : "nodes", of_partition, offer, nodes,
-		 !segments->count ? "more domains"
+		 !segments->count ? "a larger --gang-domains"
 		 : held		  ? "smaller segments"
-				  : "smaller segments or more domains");
+				  : "smaller segments or a larger --gang-domains");
 	return buffer;
 }
 

@@ -167,7 +167,7 @@ has_plan() {
 	holds "$(submit_refused --gang-segment=leaf:5 -N8)" 'leaf:5: the largest leaf has 4 nodes'
 	holds "$(submit_refused --gang-segment=spine:4 -N8)" "a segment lies below the gang's level, spine"
 	holds "$(submit_refused --gang-domains=2 -N20)" \
-		'20 nodes on at most 2 spines asked for; with all nodes of partition gpu free so many hold 16; ask for 16 nodes or more domains'
+		'20 nodes on at most 2 spines asked for; with all nodes of partition gpu free so many hold 16; ask for 16 nodes or a larger --gang-domains'
 	holds "$(submit_refused --gang=off --gang-domains=2 -N8)" '--gang=off is no gang'
 	holds "$(submit_refused --gang-domains=none -N8)" '--gang-domains=none: in how many domains at most is expected'
 	holds "$(submit_refused --gang-segment=leaf:2 -N4-8)" 'take one number of nodes, not 4 to 8: give --nodes=N'

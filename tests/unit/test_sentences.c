@@ -480,27 +480,27 @@ static void segments(void **state)
 		 "nodes needed, 1 free, and not even with all usable nodes free",
 		 "9 nodes on at most 2 spines in segments leaf:3 asked for; with all nodes of "
 		 "partition gpu free there is 1 whole segment of 3 nodes where 3 are needed; ask "
-		 "for 5 nodes, smaller segments or more domains"},
+		 "for 5 nodes, smaller segments or a larger --gang-domains"},
 		{{.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}},
 		 "1...1........",
 		 "waits: 5 nodes on one spine in segments leaf:3; no spine has room for the "
 		 "smaller last segment of 2 nodes, and not even with all usable nodes free",
 		 "5 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
 		 "gpu free no spine has room for the smaller last segment of 2 nodes; ask for "
-		 "smaller segments or more domains"},
+		 "smaller segments or a larger --gang-domains"},
 		{{.level = 2, .domains_max = 1, .nodes = 4, .segments = {1, {{1, 3}}}},
 		 ".............",
 		 "waits: 4 nodes on one spine in segments leaf:3; no spine has room for the "
 		 "smaller last segment of 1 node, and not even with all usable nodes free",
 		 "4 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
 		 "gpu free no spine has room for the smaller last segment of 1 node; ask for "
-		 "smaller segments or more domains"},
+		 "smaller segments or a larger --gang-domains"},
 		{{.level = 1, .domains_max = 2, .nodes = 9},
 		 "1111.111.....",
 		 "waits: 9 nodes on at most 2 leaves; 9 nodes needed, 7 free, and not even with "
 		 "all usable nodes free",
 		 "9 nodes on at most 2 leaves asked for; with all nodes of partition gpu free so "
-		 "many hold 7; ask for 7 nodes or more domains"},
+		 "many hold 7; ask for 7 nodes or a larger --gang-domains"},
 	};
 
 	(void)state;
@@ -558,7 +558,7 @@ static void segments_of_some_nodes(void **state)
 		"5 nodes of --nodelist on one spine in segments leaf:3 asked for; with all of "
 		"these "
 		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
-		"needed; ask for smaller segments or more domains");
+		"needed; ask for smaller segments or a larger --gang-domains");
 	osp_nodeset_clear(nodes); /* a list that names none */
 	assert_string_equal(
 		osp_sentence_segments_never(topology, &input, &of, &answer, 0, true, NULL, words,
