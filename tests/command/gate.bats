@@ -53,7 +53,7 @@ setup() {
 	expect 2 "onespine: $BATS_TEST_TMPDIR/gate.key: it is there already: 'add' adds a key" onespine gate key new "$key"
 	expect 2 "onespine: there is no other key: add one, and copy the file to all nodes" onespine gate key use "$key"
 	expect 2 "onespine: a: there is a key of that name already" onespine gate key add a "$key"
-	expect 0 "$BATS_TEST_TMPDIR/gate.key has key b too, which opens: copy it to all nodes, as root's and readable by root alone, then 'onespine gate key use'" \
+	expect 0 "$BATS_TEST_TMPDIR/gate.key has key b too, which opens: copy it to all nodes, as root's and readable by root alone, then 'onespine gate key use --key-file $BATS_TEST_TMPDIR/gate.key'" \
 		onespine gate key add b "$key"
 	run onespine gate key "$key"
 	[[ $output == "$BATS_TEST_TMPDIR/gate.key"$'\n'"  a  seals and opens"$'\n'"  b  opens" ]]

@@ -75,7 +75,16 @@ static int change(const struct osp_call *call, enum step step, struct osp_secret
 	return 0;
 }
 
-static void tell(enum step step, const char *path, const struct osp_secrets *secrets)
+/* Prints the command of the next step, for the same file. */
+static void tell_next(const char *word, const char *named_file)
+{
+	printf(", then 'onespine gate key %s%s%s'\n", word, named_file ? " --key-file " : "",
+	       named_file ? named_file : "");
+}
+
+/* `named_file` is what --key-file says; NULL: nothing. */
+static void tell(enum step step, const char *path, const char *named_file,
+		 const struct osp_secrets *secrets)
 {
 	const char *first = secrets->list[0].name, *last = secrets->list[secrets->count - 1].name;
 
@@ -84,13 +93,12 @@ static void tell(enum step step, const char *path, const struct osp_secrets *sec
 		printf("%s has key %s: " COPY_TO_ALL "\n", path, first);
 		break;
 	case STEP_ADD:
-		printf("%s has key %s too, which opens: " COPY_TO_ALL
-		       ", then 'onespine gate key use'\n",
-		       path, last);
+		printf("%s has key %s too, which opens: " COPY_TO_ALL, path, last);
+		tell_next("use", named_file);
 		break;
 	case STEP_USE:
-		printf("%s: key %s seals: " COPY_TO_ALL ", then 'onespine gate key drop'\n", path,
-		       first);
+		printf("%s: key %s seals: " COPY_TO_ALL, path, first);
+		tell_next("drop", named_file);
 		break;
 	case STEP_DROP:
 		printf("%s has key %s alone: " COPY_TO_ALL "\n", path, first);
@@ -110,7 +118,7 @@ static int write_keys(const struct osp_call *call, enum step step, const char *p
 		return -1;
 	if (change(call, step, secrets, error) || osp_secrets_save(path, secrets, error))
 		return -1;
-	tell(step, path, secrets);
+	tell(step, path, call->values[OSP_OPTION_KEY_FILE], secrets);
 	return 0;
 }
 
