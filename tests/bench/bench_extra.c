@@ -14,15 +14,7 @@
 
 #include "tests/bench/rounds.h"
 
-#if OSP_HAVE_EXTRA_CONSTRAINTS
-
-#define NODES  65536
-#define LEAF   256 /* two of them are a spine */
-#define GANG   32
-#define ROUNDS 201
-
 static uint32_t later_s;
-static double slurm_us; /* in the answers */
 
 time_t __real_time(time_t *now);
 time_t __wrap_time(time_t *now);
@@ -35,6 +27,15 @@ time_t __wrap_time(time_t *now)
 		*now = later;
 	return later;
 }
+
+#if OSP_HAVE_EXTRA_CONSTRAINTS
+
+#define NODES  65536
+#define LEAF   256 /* two of them are a spine */
+#define GANG   32
+#define ROUNDS 201
+
+static double slurm_us; /* in the answers */
 
 /* The lowest nodes, at once. */
 static int answer(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, uint32_t max_nodes,
