@@ -405,8 +405,10 @@ struct unpacking {
 	uint32_t *leaf; /* of each */
 	char **leaf_names;
 	uint32_t leaf_count;
-	/* nodes that are looked for, sorted by name */
+	/* nodes that are looked for, sorted by name. Who only reads names is not linked with the
+	 * topology (spank/local.mk). */
 	const struct osp_topology *topology;
+	const char *(*name_of)(const struct osp_topology *topology, uint32_t node);
 	const uint32_t *wanted;
 	uint32_t wanted_count, next;
 	struct packed_node next_name; /* of the next one */
@@ -418,7 +420,7 @@ static void want_next(struct unpacking *all)
 {
 	if (all->next == all->wanted_count)
 		return;
-	all->next_name.name = osp_topology_node_name(all->topology, all->wanted[all->next]);
+	all->next_name.name = all->name_of(all->topology, all->wanted[all->next]);
 	split_name(&all->next_name);
 }
 
@@ -614,7 +616,10 @@ static bool put_in_order(const struct unpacking *all, uint32_t *nodes, uint32_t 
 long osp_leaf_unpack_nodes(const char *packed, const struct osp_topology *topology,
 			   const uint32_t *by_name, uint32_t count, uint32_t *nodes, uint32_t *leaf)
 {
-	struct unpacking all = {.topology = topology, .wanted = by_name, .wanted_count = count};
+	struct unpacking all = {.topology = topology,
+				.name_of = osp_topology_node_name,
+				.wanted = by_name,
+				.wanted_count = count};
 	char *copy;
 	long places;
 

@@ -159,9 +159,10 @@ left_out() {
 
 # --- attacks --------------------------------------------------------------------------------------
 
-# open_gate: a job whose first gate waits for n4's, which begins some seconds later
+# open_gate: a job whose first gate waits for n4's, which begins when the file is there (undisturbed)
 open_gate() {
-	fault n4 'sleep 5'
+	rm -f "$ONESPINE_CLUSTER/go"
+	fault n4 "until [ -e $ONESPINE_CLUSTER/go ]; do sleep 0.1; done"
 	job=$(gang -N4)
 	address=$(scontrol show node n1 | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
 	await 10 listening
@@ -181,8 +182,9 @@ seal() {
 	printf 'OSPG something else' | "$BATS_TEST_DIRNAME/gate_seal.py" seal "$@"
 }
 
-# undisturbed REGULAR-EXPRESSION: the gang ran, and n1's gate counted that
+# undisturbed REGULAR-EXPRESSION: n4's gate begins, the gang runs, and n1's gate counted that
 undisturbed() {
+	touch "$ONESPINE_CLUSTER/go"
 	await 30 says n1 'go by n1 of 4 nodes'
 	await 10 says n1 'dropped: '
 	matches "$(gate_log n1)" "dropped: .*$1"

@@ -7,7 +7,7 @@ load gate_helpers
 
 setup_file() {
 	gate_budget
-	chmod 755 "$BATS_FILE_TMPDIR"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" # another user asks its munged
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 2
 	free_port
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
