@@ -101,7 +101,7 @@ static bool begin_looks(void)
 	return false;
 }
 
-static const data_t *extra_of(uint32_t n)
+static data_t *extra_of(uint32_t n)
 {
 	const node_record_t *node = node_record_table_ptr[n];
 
@@ -135,7 +135,8 @@ static bool look_at_nodes(void)
 	return true;
 }
 
-/* Compares the expression with the nodes that have changed since it was last compared. */
+/* Compares the expression with the nodes that have changed since it was last compared. What the
+ * last look saw may have been freed since, in the same second. */
 static void compare(const job_record_t *job, struct kept *one)
 {
 	for (uint32_t n = 0; n < shadow_state.node_count; n++) {
@@ -143,7 +144,7 @@ static void compare(const job_record_t *job, struct kept *one)
 
 		if (nodes_seen.changed[n] <= one->look)
 			continue;
-		extra = (data_t *)nodes_seen.extra[n];
+		extra = extra_of(n);
 		if (extra && extra_constraints_test(job->extra_constraints, extra))
 			osp_nodeset_remove(one->excluded, n);
 		else

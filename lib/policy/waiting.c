@@ -44,6 +44,9 @@ static const struct sentence sentences[] = {
 	 "nodes that it needs{required} are down, drained or reserved for others"},
 	{"BadConstraints", false, OSP_WAITING_CONSTRAINT,
 	 "no nodes{partition} can be what it asks for{features}{extra}"},
+	/* of --extra, from 25.05 on: the job is not held (slurmctld/node_scheduler.c) */
+	{"Constraints", false, OSP_WAITING_CONSTRAINT,
+	 "no nodes{partition} fit now what it asks for{features}{extra}"},
 	{"PartitionDown", false, OSP_WAITING_PARTITION,
 	 "its partition{partition_name} starts no jobs (State=DOWN)"},
 	{"PartitionInactive", false, OSP_WAITING_PARTITION,

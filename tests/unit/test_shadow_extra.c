@@ -324,6 +324,31 @@ static void what_is_known_is_not_compared_again(void **state)
 	assert_in_range(looks_until_seen, 1, MANY_NODES / SHADOW_EXTRA_ANEW);
 }
 
+/* Slurm frees an Extra when it has read the next one: what was seen in this second may be gone. */
+static void an_extra_that_is_gone_is_not_read(void **state)
+{
+	static char all[] = RACK_1, gone[] = RACK_1, next[] = RACK_2;
+	const struct osp_nodeset *excluded;
+	job_record_t *job = fake_job(1, 2), *other = fake_job(2, 2);
+
+	(void)state;
+	wants(job, RACK_1);
+	wants(other, RACK_2);
+	for (uint32_t n = 0; n < MANY_NODES; n++)
+		node_record_table_ptr[n]->extra_data = (data_t *)all;
+	node_record_table_ptr[5]->extra_data = (data_t *)gone;
+	compared_later(job, &excluded);
+	assert_false(osp_nodeset_test(excluded, 5));
+	node_record_table_ptr[5]->extra_data = (data_t *)next;
+	strcpy(gone, "freed");
+	/* a call in the same second, about another expression */
+	assert_true(shadow_extra_excludes(other, &excluded));
+	assert_false(osp_nodeset_test(excluded, 5));
+	assert_true(osp_nodeset_test(excluded, 6));
+	compared_later(job, &excluded);
+	assert_true(osp_nodeset_test(excluded, 5));
+}
+
 /* --- without memory --------------------------------------------------------------------------- */
 
 static bool is_gang_planned(void *context)
@@ -352,6 +377,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(kept_nodes_are_kept_whatever_extra_says, begin, end),
 	cmocka_unit_test_setup_teardown(excluded_nodes_are_open_to_others_at_a_start, begin, end),
 	cmocka_unit_test_setup_teardown(what_is_known_is_not_compared_again, begin_many, end_many),
+	cmocka_unit_test_setup_teardown(an_extra_that_is_gone_is_not_read, begin_many, end_many),
 	cmocka_unit_test_setup_teardown(a_gang_has_no_excluded_node_without_memory, begin, end),
 };
 
