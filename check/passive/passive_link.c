@@ -155,6 +155,23 @@ static bool is_guest(const struct osp_gpu *gpu)
 	       (mode == OSP_NVML_PASSED_THROUGH || mode == OSP_NVML_VIRTUAL_GPU);
 }
 
+/* Returns the first GPU that can be asked; NULL: there is none. */
+static const struct osp_gpu *first_of(const struct osp_gpus *gpus)
+{
+	for (size_t i = 0; i < gpus->count; i++)
+		if (gpus->gpus[i].state == OSP_NVML_OK)
+			return &gpus->gpus[i];
+	return NULL;
+}
+
+/* Returns whether this NVML is too old to tell about links. */
+static bool lacks_function(const struct osp_gpu *gpu)
+{
+	int active;
+
+	return osp_nvml_link_state(gpu->device, 0, &active) == OSP_NVML_NO_FUNCTION;
+}
+
 static bool judge_links(struct osp_check_context *context, const struct osp_gpu *gpu,
 			const struct links *links, int up, int most)
 {
@@ -234,6 +251,8 @@ static const char *nothing_to_judge(const struct osp_check_context *context,
 {
 	if (links->most < 0 && (links->given || !any_due(context, links)))
 		return "no NVLink here, or all GPUs are partitioned (MIG)";
+	if (links->most < 0 && lacks_function(first_of(&links->gpus)))
+		return "this NVML tells of no NVLink";
 	if (pci->count < 2)
 		return "a single GPU: nothing to link to";
 	if (osp_gpus_confidential())
@@ -244,6 +263,7 @@ static const char *nothing_to_judge(const struct osp_check_context *context,
 static void run_nvlink(struct osp_check_context *context)
 {
 	static struct links links; /* large, and the process has one */
+	const struct osp_gpu *first;
 	struct osp_node_type type;
 	struct osp_pci_gpus pci;
 	const char *nothing;
@@ -254,7 +274,8 @@ static void run_nvlink(struct osp_check_context *context)
 	if (!osp_gpus_open_on(context, &pci, &links.gpus))
 		return;
 	read_links(&links);
-	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
+	first = first_of(&links.gpus);
+	links.given = first && is_guest(first) && !osp_node_type_read(context, &type);
 	nothing = nothing_to_judge(context, &pci, &links);
 	if (nothing) {
 		osp_result_skip(context, "%s", nothing);
