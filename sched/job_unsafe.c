@@ -3,6 +3,7 @@
 #include "sched/job_unsafe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/hostlist.h"
@@ -26,20 +27,52 @@ static int count_name(const char *name, void *context)
 	return ++names->count > names->most;
 }
 
-/* Tells whether the list has more words, or names more nodes, than `most`. What is no list Slurm
- * refuses at its first word. */
-static bool has_more(const char *list, size_t most)
+/* Copies the list as lib/base/hostlist.h reads it, which knows fewer blanks than Slurm: one that
+ * parts words becomes a comma, one in brackets goes. To be freed; NULL if memory ran out. */
+static char *without_blanks(const char *list)
 {
+	char *copy = strdup(list), *to = copy;
+	bool inside = false;
+
+	for (; copy && *list; list++) {
+		bool blank = strchr(" \t\n", *list) != NULL;
+
+		inside = *list == '[' || (inside && *list != ']');
+		if (!blank || !inside)
+			*to++ = blank ? ',' : *list;
+	}
+	if (copy)
+		*to = '\0';
+	return copy;
+}
+
+/*
+ * Returns why the list would hold slurmctld up: it has more words, or names more nodes, than
+ * `most`, or has brackets and cannot be counted. Slurm makes all names of what is in brackets, and
+ * looks for each, whatever other words of the list are no names. NULL: it would not.
+ */
+static const char *fault_of(const char *list, size_t most)
+{
+	static const char many[] =
+		"names more nodes than there are, which would hold slurmctld up: name each node "
+		"once";
 	struct names words = {.count = 1, .most = most}, names = {.most = most};
 	struct osp_error error = {.text = ""};
+	char *copy;
 	int rc;
 
 	for (const char *at = list; *at; at++)
 		words.count += strchr(", \t\n", *at) != NULL;
 	if (words.count > most)
-		return true;
-	rc = osp_hostlist_expand(list, count_name, &names, &error);
-	return rc > 0 || (rc < 0 && strstr(error.text, "names") != NULL);
+		return many;
+	if (!strchr(list, '[')) /* a word is a name */
+		return NULL;
+	copy = without_blanks(list);
+	rc = copy ? osp_hostlist_expand(copy, count_name, &names, &error) : 1;
+	free(copy);
+	if (rc < 0 && !strstr(error.text, "names"))
+		return "is no list of nodes: write n[1-8,10] or n1,n2";
+	return rc ? many : NULL;
 }
 
 /* Returns how many names a list may have: each node's twice, or once for each task. */
@@ -52,24 +85,25 @@ static size_t most_names(bool is_of_tasks)
 	return most < OSP_HOSTLIST_NAMES_MAX ? most : OSP_HOSTLIST_NAMES_MAX;
 }
 
-/* Returns the option whose list is too long; NULL: neither is. */
-static const char *long_list(const job_desc_msg_t *job)
+/* Writes which option's list would hold slurmctld up, and why. Returns false: neither would. */
+static bool long_list(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes)
 {
 	bool is_of_tasks = job->task_dist == NO_VAL ||
 			   (job->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
+	const char *required =
+		job->req_nodes ? fault_of(job->req_nodes, most_names(is_of_tasks)) : NULL;
+	const char *excluded = job->exc_nodes ? fault_of(job->exc_nodes, most_names(false)) : NULL;
 
-	if (job->req_nodes && has_more(job->req_nodes, most_names(is_of_tasks)))
-		return "--nodelist";
-	if (job->exc_nodes && has_more(job->exc_nodes, most_names(false)))
-		return "--exclude";
-	return NULL;
+	if (required || excluded)
+		snprintf(sentence, sentence_bytes, "%s %s", required ? "--nodelist" : "--exclude",
+			 required ? required : excluded);
+	return required || excluded;
 }
 
 bool osp_job_is_unsafe(const job_desc_msg_t *job, uint32_t least_nodes, char *sentence,
 		       size_t sentence_bytes)
 {
 	uint32_t least = job->min_nodes != NO_VAL ? job->min_nodes : least_nodes;
-	const char *list = long_list(job);
 
 	if (job->ntasks_per_socket == 0)
 		snprintf(sentence, sentence_bytes,
@@ -80,12 +114,7 @@ bool osp_job_is_unsafe(const job_desc_msg_t *job, uint32_t least_nodes, char *se
 			 "--nodes=0-%u would end slurmctld, which starts such a job on no nodes: "
 			 "give --nodes=1-%u",
 			 job->max_nodes, job->max_nodes);
-	else if (list)
-		snprintf(sentence, sentence_bytes,
-			 "%s names more nodes than there are, which would hold slurmctld up: name "
-			 "each node once",
-			 list);
 	else
-		return false;
+		return long_list(job, sentence, sentence_bytes);
 	return true;
 }

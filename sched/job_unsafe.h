@@ -16,6 +16,8 @@
  * - a list of nodes that names more than there are: Slurm takes them off a list one by one, moves
  *   the rest each time, and logs each that it does not know, with all jobs locked
  *   (node_name2bitmap()). On 22.05.8 400 KB of one wrong name took 3 s, and 3 MB over a minute.
+ *   No word of a list that is no name ends that, in any release; so a list with brackets that
+ *   cannot be counted is refused too. ("],a[1-60000]b[1-60000]c[1]" makes 3.6 billion names.)
  *
  * Any thread: of slurmctld's state it reads how many nodes there are.
  */

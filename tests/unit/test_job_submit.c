@@ -1914,6 +1914,16 @@ static void refuses_lists_of_more_nodes_than_there_are(void **state)
 		{NULL, 1032, SLURM_DIST_BLOCK, true, NULL},
 		{NULL, 1033, SLURM_DIST_BLOCK, true, "--exclude names more nodes than there are"},
 		{"n[1-65536]x[1-65536]", 1, SLURM_DIST_BLOCK, true, "--exclude names more nodes"},
+		/* Slurm makes and looks for the others' names whatever one word is */
+		{"],n[1-65536]x[1-65536]x[1-2]", 1, SLURM_DIST_BLOCK, true, "--exclude is no list"},
+		{"],n[1-65536]", 9, SLURM_DIST_BLOCK, false, "--nodelist is no list of nodes"},
+		{"\x7f,n[1-65536]", 9, SLURM_DIST_BLOCK, true, "--exclude is no list of nodes"},
+		{"x\nn[1-65536]x[1-65536]", 1, SLURM_DIST_BLOCK, true,
+		 "--exclude names more nodes"},
+		{"x n[1-65536]x[1-65536]", 1, SLURM_DIST_BLOCK, true, "--exclude names more nodes"},
+		/* what Slurm takes */
+		{"n1\nn[2, 4]\tn3", 1, SLURM_DIST_BLOCK, true, NULL},
+		{"]", 4, SLURM_DIST_BLOCK, true, NULL},
 		/* a name for each task */
 		{"n1", 3072, SLURM_DIST_ARBITRARY, false, NULL},
 		{"n1", 3073, SLURM_DIST_ARBITRARY, false, "--nodelist names more nodes than"},
