@@ -426,41 +426,41 @@ static bool is_over_limit(const struct osp_check_context *context, const struct 
 	return limit && (watched_ms ? more * 1000 / watched_ms : more) > (uint64_t)limit->value;
 }
 
-/* Judges the CRC errors between two looks. A FAIL needs a third look that agrees. Returns true if a
- * fault was reported. */
-static bool judge_crc(struct osp_check_context *context, const struct osp_gpu *gpu,
-		      const struct osp_link_errors *before, const struct osp_link_errors *after,
-		      uint64_t watched_ms)
+/* Looks a third time. Returns whether the CRC errors go on as between the first two. */
+static bool goes_on(const struct osp_check_context *context, const struct osp_gpu *gpu,
+		    const struct osp_link_errors *after)
 {
 	struct osp_link_errors third;
 	uint64_t begun_ms = osp_now_ms();
-	bool again;
 
-	if (!is_over_limit(context, gpu, grown(before, after), watched_ms))
-		return false;
 	nanosleep(&watch, NULL);
-	again = osp_link_errors_read(gpu, &third) &&
-		is_over_limit(context, gpu, grown(after, &third), osp_now_ms() - begun_ms);
-	return judge_errors_per_s(context, gpu, again ? &crc_rate : &crc_burst,
-				  grown(before, after), watched_ms);
+	return osp_link_errors_read(gpu, &third) &&
+	       is_over_limit(context, gpu, grown(after, &third), osp_now_ms() - begun_ms);
 }
 
-/* Judges one GPU's links between two looks. Returns true if a fault was reported. */
+/* Judges one GPU's links between two looks; a FAIL needs a third one that agrees. A burst says
+ * nothing of what came since the last pass. Returns true if a fault was reported. */
 static bool judge_errors(struct osp_check_context *context, const struct osp_gpu *gpu,
 			 const struct osp_link_errors *before, uint64_t begun_ms)
 {
 	struct osp_link_errors after;
-	uint64_t watched_ms;
-	bool ill;
+	uint64_t watched_ms, more;
+	bool ill = false, again;
 
 	if (!osp_link_errors_read(gpu, &after))
 		after = *before;
 	watched_ms = osp_now_ms() - begun_ms;
-	if (judge_crc(context, gpu, before, &after, watched_ms))
-		return true;
-	ill = after.packets > before->packets &&
-	      judge_errors_per_s(context, gpu, &packet_rate, after.packets - before->packets,
-				 watched_ms);
+	more = grown(before, &after);
+	if (is_over_limit(context, gpu, more, watched_ms)) {
+		again = goes_on(context, gpu, &after);
+		ill = judge_errors_per_s(context, gpu, again ? &crc_rate : &crc_burst, more,
+					 watched_ms);
+		if (again)
+			return true;
+	}
+	ill |= after.packets > before->packets &&
+	       judge_errors_per_s(context, gpu, &packet_rate, after.packets - before->packets,
+				  watched_ms);
 	ill |= judge_rate(context, gpu, after.rate);
 	return judge_since(context, gpu, before) || ill;
 }

@@ -418,9 +418,9 @@ EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(osp_nvml_device device, unsigned 
 	return OSP_NVML_OK;
 }
 
-/* "crc" errors more with every call for the first link; "crc_once": with the second alone.
- * "old_counters": a model that counts by
- * fields answers here too, with nothing. */
+/* "crc" errors more with every call for the first link; "crc_once": with the second alone, up
+ * to that number, from "crc_before". "old_counters": a model that counts by fields answers here
+ * too, with nothing. */
 EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int link, int counter,
 					   unsigned long long *count)
 {
@@ -439,7 +439,8 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 		grown += (unsigned long long)gpu_value(gpu, "crc", 0);
 	*count = link == 0 && gpu_value(gpu, "crc", 0) ? grown : 7;
 	if (link == 0 && counter == OSP_NVML_LINK_CRC_FLIT && gpu_value(gpu, "crc_once", 0))
-		*count = looks++ ? (unsigned long long)gpu_value(gpu, "crc_once", 0) : 7;
+		*count = (unsigned long long)(looks++ ? gpu_value(gpu, "crc_once", 0)
+						      : gpu_value(gpu, "crc_before", 7));
 	if (counter == OSP_NVML_LINK_REPLAY && link == 0)
 		*count = (unsigned long long)gpu_value(gpu, "replays", 7);
 	if (counter == OSP_NVML_LINK_RECOVERY && link == 0)
