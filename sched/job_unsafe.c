@@ -12,8 +12,10 @@
 extern int node_record_count;
 #pragma weak node_record_count
 
-#define TASKS_OF_NODE 512 /* in a list for --distribution=arbitrary each task has its node's name */
-#define NAMES_LEAST   1024 /* no list of so few takes any time */
+#define TASKS_OF_NODE	    512 /* in a list for --distribution=arbitrary each task has its node's name */
+#define NAMES_LEAST	    1024 /* no list of so few takes any time */
+
+#define FEATURES_MOST_BYTES 1024 /* slurmctld/job_mgr.c: _test_job_desc_fields() */
 
 struct names {
 	size_t count, most;
@@ -100,6 +102,25 @@ static bool long_list(const job_desc_msg_t *job, char *sentence, size_t sentence
 	return required || excluded;
 }
 
+/* Writes which option's text Slurm would refuse by its length, after a parse that takes the square
+ * of it. Returns false: none. */
+static bool long_features(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes)
+{
+	const char *option = "--constraint";
+	size_t bytes = job->features ? strlen(job->features) : 0;
+
+	if (bytes <= FEATURES_MOST_BYTES) {
+		option = "--prefer";
+		bytes = job->prefer ? strlen(job->prefer) : 0;
+	}
+	if (bytes <= FEATURES_MOST_BYTES)
+		return false;
+	snprintf(sentence, sentence_bytes,
+		 "%s of %zu bytes would hold slurmctld up; it takes %d at most", option, bytes,
+		 FEATURES_MOST_BYTES);
+	return true;
+}
+
 bool osp_job_is_unsafe(const job_desc_msg_t *job, uint32_t least_nodes, char *sentence,
 		       size_t sentence_bytes)
 {
@@ -115,6 +136,7 @@ bool osp_job_is_unsafe(const job_desc_msg_t *job, uint32_t least_nodes, char *se
 			 "give --nodes=1-%u",
 			 job->max_nodes, job->max_nodes);
 	else
-		return long_list(job, sentence, sentence_bytes);
+		return long_features(job, sentence, sentence_bytes) ||
+		       long_list(job, sentence, sentence_bytes);
 	return true;
 }

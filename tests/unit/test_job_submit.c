@@ -1948,6 +1948,37 @@ static void refuses_lists_of_more_nodes_than_there_are(void **state)
 	}
 }
 
+static void refuses_features_that_slurm_would_refuse_too_late(void **state)
+{
+	static const struct {
+		size_t bytes;
+		bool preferred;
+		const char *said; /* NULL: taken */
+	} cases[] = {
+		{1024, false, NULL},
+		{1025, false, "--constraint of 1025 bytes would hold slurmctld up; it takes 1024"},
+		{1024, true, NULL},
+		{1025, true, "--prefer of 1025 bytes would hold slurmctld up; it takes 1024"},
+	};
+	char text[1026];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int rc;
+
+		memset(text, 'a', cases[i].bytes);
+		text[cases[i].bytes] = '\0';
+		with_shadow(state);
+		policy.gang_always = false;
+		*(cases[i].preferred ? &job.prefer : &job.features) = text;
+		rc = job_submit(&job, 1000, &message);
+		assert_int_equal(rc, cases[i].said ? ESLURM_INVALID_NODE_COUNT : SLURM_SUCCESS);
+		if (cases[i].said)
+			assert_non_null(strstr(message, cases[i].said));
+		job.prefer = job.features = NULL;
+		end_job();
+	}
+}
+
 static void judges_a_change_as_a_submission(void **state)
 {
 	static const struct {
@@ -2240,6 +2271,8 @@ int main(void)
 		cmocka_unit_test_setup(leaves_no_errno, with_shadow),
 		cmocka_unit_test_setup(refuses_what_ends_slurmctld, with_shadow),
 		cmocka_unit_test_setup(refuses_lists_of_more_nodes_than_there_are, with_shadow),
+		cmocka_unit_test_setup(refuses_features_that_slurm_would_refuse_too_late,
+				       with_shadow),
 		cmocka_unit_test_setup(judges_a_change_as_a_submission, with_shadow),
 		cmocka_unit_test_setup(lays_a_change_over_the_record, with_shadow),
 		cmocka_unit_test_setup(leaves_other_changes_alone, with_shadow),
