@@ -412,6 +412,12 @@ static const char *gate_key_file(const struct osp_doctor *doctor)
 		       : OSP_SECRETS_PATH;
 }
 
+#ifdef OSP_HAVE_SODIUM
+#define GATE_USES_KEYS true
+#else
+#define GATE_USES_KEYS false
+#endif
+
 /* Tries what the gate does with its keys, which root alone can. */
 static int try_gate_key(const char *path, struct osp_error *error)
 {
@@ -437,7 +443,8 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 
 	doctor->facts.gate_key_file = osp_doctor_keep(doctor, strdup(path));
 	doctor->facts.gate_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
-	if (geteuid() != 0 || (doctor->facts.gate_key_missing && question->makes_key))
+	if (geteuid() != 0 ||
+	    (doctor->facts.gate_key_missing && question->makes_key && GATE_USES_KEYS))
 		return;
 	if (try_gate_key(path, &error))
 		doctor->facts.gate_key_wrong = osp_doctor_keep(
