@@ -12,7 +12,7 @@
 extern int node_record_count;
 #pragma weak node_record_count
 
-#define TASKS_OF_NODE	    512 /* in a list for --distribution=arbitrary each task has its node's name */
+#define TASKS_OF_NODE	    512	 /* with --distribution=arbitrary each task has its node's name */
 #define NAMES_LEAST	    1024 /* no list of so few takes any time */
 
 #define FEATURES_MOST_BYTES 1024 /* slurmctld/job_mgr.c: _test_job_desc_fields() */
