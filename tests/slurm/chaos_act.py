@@ -233,7 +233,10 @@ class Actor:
         if not pid:
             return
         begun = self.now()
-        os.kill(pid, signal.SIGSTOP)
+        try:
+            os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:  # it has ended since it was found
+            return
         self.over.wait(for_s)
         try:
             os.kill(pid, signal.SIGCONT)
