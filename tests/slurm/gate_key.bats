@@ -233,6 +233,7 @@ undisturbed() {
 	((status))
 	open_gate
 	run ! grep -qs "$key" /proc/[0-9]*/cmdline /proc/[0-9]*/environ
+	touch "$ONESPINE_CLUSTER/go"
 	await_job "$job" RUNNING
 	run ! grep -rqs "$key" "$ONESPINE_CLUSTER/log" "$ONESPINE_CLUSTER"/nodes/*/gate.log "$ONESPINE_CLUSTER/state"
 }
