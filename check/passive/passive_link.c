@@ -42,7 +42,9 @@ struct links {
 	unsigned int mbps[OSP_GPUS_MAX]; /* speed of a link that is up, one way; 0: unknown */
 	int most;
 	unsigned int least_mbps; /* of the known ones; 0: none is known */
-	bool given;	     /* a guest of an unknown type: the host decides which links it has */
+	bool given; /* a guest of an unknown type: the host decides which links it has */
+	const struct osp_pci_gpus *pci;
+	bool looked;	     /* what follows is known; only links that are missing need it */
 	struct osp_gpus all; /* the chosen and the others: what these have tells of the node */
 	int all_up[OSP_GPUS_MAX];
 	bool apart; /* some GPU has its links off by somebody's choice */
@@ -81,15 +83,17 @@ static void read_links(struct links *links)
  * from the driver has its links off, and where no NVSwitch stands between, so are the other ends of
  * these.
  */
-static void look_around(const struct osp_check_context *context, const struct osp_pci_gpus *pci,
-			struct links *links)
+static void look_around(const struct osp_check_context *context, struct links *links)
 {
 	struct osp_check_context of_all = *context;
 	char down[sizeof(links->down[0])];
 
+	if (links->looked)
+		return;
+	links->looked = true;
 	of_all.gpus = NULL;
-	links->apart = pci->given_away_count > 0;
-	if (!osp_gpus_open_on(&of_all, pci, &links->all))
+	links->apart = links->pci->given_away_count > 0;
+	if (!osp_gpus_open_on(&of_all, links->pci, &links->all))
 		return;
 	for (size_t i = 0; i < links->all.count; i++) {
 		const struct osp_gpu *gpu = &links->all.gpus[i];
@@ -115,11 +119,13 @@ static int most_of_node(const struct links *links, const struct osp_gpu *gpu)
 
 /* Returns why links may be down that nothing is wrong with; NULL if nothing is known that explains
  * it. */
-static const char *excuse(const struct osp_check_context *context, const struct links *links,
+static const char *excuse(const struct osp_check_context *context, struct links *links,
 			  const struct osp_gpu *gpu, int up, int need)
 {
-	int most = most_of_node(links, gpu);
+	int most;
 
+	look_around(context, links);
+	most = most_of_node(links, gpu);
 	if (most < 0)
 		return "NVML tells of no link of any GPU here; they may be switched off";
 	if (links->given && most < need)
@@ -173,7 +179,7 @@ static bool lacks_function(const struct osp_gpu *gpu)
 }
 
 static bool judge_links(struct osp_check_context *context, const struct osp_gpu *gpu,
-			const struct links *links, int up, int most)
+			struct links *links, int up, int most)
 {
 	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_NVLINKS, gpu->name);
 	int need = expected ? (int)expected->value : most;
@@ -215,7 +221,7 @@ static bool judge_link_speed(struct osp_check_context *context, const struct osp
 }
 
 /* Judges one GPU's links. A GPU without any is judged only if its model should have some. */
-static bool judge_nvlink(struct osp_check_context *context, const struct links *links, size_t i)
+static bool judge_nvlink(struct osp_check_context *context, struct links *links, size_t i)
 {
 	const struct osp_gpu *gpu = &links->gpus.gpus[i];
 	unsigned int best_mbps;
@@ -247,13 +253,13 @@ static bool any_due(const struct osp_check_context *context, const struct links 
 
 /* Returns why no link is judged here; NULL if they are. */
 static const char *nothing_to_judge(const struct osp_check_context *context,
-				    const struct osp_pci_gpus *pci, const struct links *links)
+				    const struct links *links)
 {
 	if (links->most < 0 && (links->given || !any_due(context, links)))
 		return "no NVLink here, or all GPUs are partitioned (MIG)";
 	if (links->most < 0 && lacks_function(first_of(&links->gpus)))
 		return "this NVML tells of no NVLink";
-	if (pci->count < 2)
+	if (links->pci->count < 2)
 		return "a single GPU: nothing to link to";
 	if (osp_gpus_confidential())
 		return "confidential computing, which may switch NVLinks off";
@@ -271,17 +277,17 @@ static void run_nvlink(struct osp_check_context *context)
 
 	memset(&links, 0, sizeof(links));
 	osp_pci_gpus(context, &pci);
+	links.pci = &pci;
 	if (!osp_gpus_open_on(context, &pci, &links.gpus))
 		return;
 	read_links(&links);
 	first = first_of(&links.gpus);
 	links.given = first && is_guest(first) && !osp_node_type_read(context, &type);
-	nothing = nothing_to_judge(context, &pci, &links);
+	nothing = nothing_to_judge(context, &links);
 	if (nothing) {
 		osp_result_skip(context, "%s", nothing);
 		return;
 	}
-	look_around(context, &pci, &links);
 	for (size_t i = 0; i < links.gpus.count; i++)
 		ill |= judge_nvlink(context, &links, i);
 	if (!ill && links.least_mbps)
@@ -337,13 +343,18 @@ static const struct judged_rate packet_rate = {
 static const struct judged_rate crc_burst = {OSP_VERDICT_WARN, NULL,
 					     "CRC errors on its NVLinks, none like it right after"};
 
+static unsigned long long rate_per_s(uint64_t more, uint64_t watched_ms)
+{
+	return watched_ms ? more * 1000 / watched_ms : more;
+}
+
 /* Judges that `more` errors came in `watched_ms`. Returns true if a fault was reported. */
 static bool judge_errors_per_s(struct osp_check_context *context, const struct osp_gpu *gpu,
 			       const struct judged_rate *judged, uint64_t more, uint64_t watched_ms)
 {
 	const struct osp_limit *limit =
 		osp_check_limit(context, OSP_LIMIT_NVLINK_CRC_PER_S, gpu->name);
-	unsigned long long rate = watched_ms ? more * 1000 / watched_ms : more;
+	unsigned long long rate = rate_per_s(more, watched_ms);
 	char value[OSP_WORD_BYTES], most[OSP_WORD_BYTES];
 
 	if (!limit || rate <= (unsigned long long)limit->value)
@@ -423,7 +434,7 @@ static bool is_over_limit(const struct osp_check_context *context, const struct 
 	const struct osp_limit *limit =
 		osp_check_limit(context, OSP_LIMIT_NVLINK_CRC_PER_S, gpu->name);
 
-	return limit && (watched_ms ? more * 1000 / watched_ms : more) > (uint64_t)limit->value;
+	return limit && rate_per_s(more, watched_ms) > (unsigned long long)limit->value;
 }
 
 /* Looks a third time. Returns whether the CRC errors go on as between the first two. */

@@ -93,7 +93,7 @@ void osp_config_free(struct osp_config *config); /* NULL is allowed */
  * configuration. */
 const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition);
 
-/* The same of a name that stands in a longer text. */
+/* Returns the policy of the partition whose name is the name_bytes bytes at `name`, likewise. */
 const struct osp_policy *osp_config_policy_named(const struct osp_config *config, const char *name,
 						 size_t name_bytes);
 
