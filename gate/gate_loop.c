@@ -259,16 +259,23 @@ static void connect_above(struct gate_loop *loop)
 		be_refused(loop);
 }
 
+/* The next parent is tried at once; one that ends every connection is not asked without a pause. */
 static void lose_above(struct gate_loop *loop)
 {
 	bool known = loop->above.state == OSP_GATE_PEER_KNOWN;
+	uint64_t now_ms = gate_now_ms(loop);
 
 	osp_gate_hang_up(&loop->above);
 	loop->above_round = 0;
 	if (!known)
 		return;
-	osp_gate_log(loop->job, "%s has gone", gate_name_of(loop, gate_parent_of(loop)));
-	osp_gate_barrier_lost(&loop->barrier, gate_now_ms(loop));
+	if (!loop->losses)
+		loop->first_loss_ms = now_ms;
+	if (loop->losses < loop->barrier.parent_count)
+		osp_gate_log(loop->job, "%s has gone", gate_name_of(loop, gate_parent_of(loop)));
+	loop->losses++;
+	loop->next_try_ms = now_ms + least((now_ms - loop->first_loss_ms) / 8, PAUSE_MOST_MS);
+	osp_gate_barrier_lost(&loop->barrier, now_ms);
 }
 
 static void send_reports(struct gate_loop *loop)

@@ -95,6 +95,8 @@ struct gate_loop {
 	uint32_t above_port;  /* the n-th port is tried */
 	uint32_t above_round; /* rounds over all ports without an answer */
 	uint64_t first_try_ms;
+	uint32_t losses;      /* connections that a parent ended */
+	uint64_t first_loss_ms;
 	uint64_t next_try_ms;
 	struct osp_gate_peer peers[GATE_PEERS_MAX];
 	size_t peer_count; /* beyond it all are unused */

@@ -111,6 +111,7 @@ left_out() {
 	await 20 excludes "$job" n3
 	none_drained_but
 	await 10 shows "without root's seal" gate_log n1
+	equal "$(gate_log n3 | grep -c 'n1 has gone')" 1
 	ended
 	copy_key n3 "$BATS_FILE_TMPDIR/named.key"
 	job=$(gang -N3)
@@ -122,14 +123,18 @@ left_out() {
 @test "a node without the key, or with one that others may read, says so and is not drained" {
 	rm "$ONESPINE_CLUSTER/nodes/n2/gate.key"
 	left_out n2 'gate.key: No such file or directory'
-	# where it fails its own check, its job does not start, whoever hears it
+	# Where it fails its own check, its job does not start, whoever hears it. n1 decides that n2 is silent; if n2's
+	# gate outlasts that, it decides too, and drains n2 for what its check found.
 	fault n2 "$ECC"
 	job=$(gang -N2 -w 'n[1-2]')
 	await 60 says n2 'FAIL onespine: gpu3'
 	await 60 requeued "$job"
 	run ! job_is "$job" RUNNING
-	none_drained_but
+	await 60 no_gate_left
+	none_drained_but n2
+	matches "$(sinfo -h -N -n n2 -o %E | head -n 1)" "^(none|$ECC_REASON)\$"
 	ended
+	free_all
 	copy_key n2
 	chmod 644 "$ONESPINE_CLUSTER/nodes/n3/gate.key"
 	left_out n3 'others may read or write it'
