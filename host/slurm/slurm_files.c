@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/env/elf_symbol.h"
+#include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/base/trust.h"
 #include "lib/conf/clustermgtd.h"
@@ -500,6 +501,55 @@ bool osp_is_controller(const struct osp_slurm_conf *conf)
 			return true;
 	}
 	return false;
+}
+
+static int is_this_host(const char *name, void *host)
+{
+	return is_same_host(host, name, strlen(name));
+}
+
+/* Tells whether SlurmdSpoolDir is here, with its %h and %n as on a host of that name. */
+static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
+{
+	const char *value = osp_slurm_conf_value(conf, "SlurmdSpoolDir", "/var/spool/slurmd");
+	struct osp_text path = OSP_TEXT_INIT;
+	struct stat status;
+	bool here;
+
+	for (const char *at = value; *at; at++) {
+		bool name = at[0] == '%' && (at[1] == 'h' || at[1] == 'n');
+
+		if (name)
+			osp_text_printf(&path, "%.*s", (int)strcspn(host, "."), host);
+		else
+			osp_text_printf(&path, "%c", *at);
+		at += name;
+	}
+	here = !path.failed && path.length_bytes && stat(path.data, &status) == 0 &&
+	       S_ISDIR(status.st_mode);
+	osp_text_free(&path);
+	return here;
+}
+
+bool osp_is_node(const struct osp_slurm_conf *conf)
+{
+	char host[HOST_BYTES] = "";
+	size_t count;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
+
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *names;
+
+		if (!words[i].starts_line || strcasecmp(words[i].key, "NodeName") != 0)
+			continue;
+		names = osp_slurm_conf_of_line(conf, &words[i], "NodeHostname");
+		if (osp_hostlist_expand(names ? names : words[i].value, is_this_host, host, NULL) ==
+		    1)
+			return true;
+	}
+	return has_spool(conf, host);
 }
 
 bool osp_slurm_gives_no_gpus(void)

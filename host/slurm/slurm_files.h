@@ -104,4 +104,8 @@ bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root);
 /* This host is one of the SlurmctldHosts. */
 bool osp_is_controller(const struct osp_slurm_conf *conf);
 
+/* This host is one of the nodes, by its name (NodeHostname, else NodeName), or a slurmd that no
+ * line names, as of a dynamic node, has left its folder (SlurmdSpoolDir) here. */
+bool osp_is_node(const struct osp_slurm_conf *conf);
+
 #endif

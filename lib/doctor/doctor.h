@@ -137,6 +137,7 @@ struct osp_doctor_facts {
 	const struct osp_error *conf_error;
 	bool fetched;		/* slurm.conf is slurmd's copy of what slurmctld sent */
 	bool controller;	/* slurmctld runs on this host, or is about to */
+	bool node;		/* slurmd does: jobs run here, and so the gate */
 	bool before_start;	/* judge only what makes slurmctld's start useless */
 	uint32_t slurm;		/* version of the Slurm that this build is for */
 	const char *shadow_dir; /* the folder of this build's shadow */
@@ -200,6 +201,7 @@ struct osp_doctor_facts {
 	const char *gate_key_file;  /* the gate's keys, instead of MUNGE; NULL: it uses MUNGE */
 	const char *gate_key_wrong; /* why they cannot be used; NULL: they can, or it is unknown */
 	bool gate_key_missing;	    /* because there is no such file */
+	bool gate_key_hidden;	    /* the caller may not read them, as nobody but root should */
 	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
 	const char *topology_location_kind; /* the same of the topology */
 	struct osp_running running;

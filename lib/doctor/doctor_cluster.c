@@ -245,9 +245,18 @@ static void check_block_ends(struct osp_diagnosis *diagnosis)
 static void check_reports(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const char *auth = osp_slurm_conf_value(facts->conf, "AuthType", "auth/munge");
 
 	if (!facts->report_port)
 		return;
+	if (strcasecmp(auth, "auth/munge")) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "watch.report_port: nodes' reports need MUNGE, and AuthType is %s: none "
+			 "comes unless munged runs all the same",
+			 auth);
+		osp_cure(diagnosis, "run munged with one key on all hosts, or take report_port out "
+				    "of onespine.yaml");
+	}
 	if (facts->running.unreported) {
 		osp_find(diagnosis, OSP_DOCTOR_WARNING,
 			 "nodes that run have not reported their NVLink domain since they booted: "

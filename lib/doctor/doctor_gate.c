@@ -30,17 +30,28 @@ void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
 		 facts->config_path);
 }
 
+/* Judges the key where it is used, on a node, and what others may read everywhere. */
 void osp_rule_gate_key(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 
-	if (!facts->gate_key_file || !facts->gate_key_wrong)
+	if (!facts->gate_key_file || (facts->gate_key_missing && !facts->node))
+		return;
+	if (facts->gate_key_hidden) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "only root sees whether the gate can use the keys in %s",
+			 facts->gate_key_file);
+		osp_cure(diagnosis, "run onespine doctor as root");
+		return;
+	}
+	if (!facts->gate_key_wrong)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "%s: the nodes cannot tell each other what their checks found",
 		 facts->gate_key_wrong);
 	if (!facts->controller)
-		osp_cure(diagnosis, "copy it from the host of slurmctld, readable by root alone");
+		osp_cure(diagnosis, "copy it from the host of slurmctld or from another node, "
+				    "readable by root alone");
 	else
 		osp_cure(diagnosis,
 			 "%sonespine gate key new --key-file=%s, then copy it to all nodes, "

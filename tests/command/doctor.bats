@@ -461,6 +461,44 @@ BatchStartTimeout=120" ]]
 	holds "$output" "wrong: MUNGE does not answer at $DIR/munge: "
 }
 
+@test "the gate's key is looked at where nodes are; who may not read it is told so, and who may is wrong" {
+	local key=$BATS_TEST_TMPDIR/gate.key
+	local user=(setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/onespine")
+	local missing="wrong: $key: No such file or directory: the nodes cannot tell each other what their checks found (gate-key)"
+	((EUID == 0)) || skip 'needs root'
+	needs_installed
+	needs_gate
+	cp "$ONESPINE" "$BATS_TEST_TMPDIR/onespine"
+	chmod -R a+rX "$BATS_RUN_TMPDIR"
+	make_right
+	printf 'GresTypes=gpu\nAuthType=auth/slurm\nSlurmdSpoolDir=%s/spool/%%h\n' "$DIR" >>slurm.conf
+	printf 'defaults:\n  gate: {key_file: %s}\n' "$key" >onespine.yaml
+	# slurmctld's host, on which no job runs
+	run onespine doctor --offline
+	[[ $output == *'(prolog)'* && $output != *gate-key* ]] || { echo "$output"; false; }
+	# a node by its slurmd's folder, and one by its name
+	mkdir -p "spool/$(hostname -s)"
+	run onespine doctor --offline
+	holds "$output" "$missing"
+	rm -r spool
+	printf 'NodeName=m1 NodeHostname=%s\n' "$(hostname -s)" >>slurm.conf
+	run onespine doctor --offline
+	holds "$output" "$missing"
+	run "${user[@]}" doctor --offline
+	holds "$output" "$missing"
+	onespine gate key new "--key-file=$key"
+	run onespine doctor --offline
+	[[ $output == *'(prolog)'* && $output != *gate-key* ]] || { echo "$output"; false; }
+	run "${user[@]}" doctor --offline
+	holds "$output" "warning: only root sees whether the gate can use the keys in $key (gate-key)
+  cure: run onespine doctor as root"
+	chmod 644 "$key"
+	run "${user[@]}" doctor --offline
+	holds "$output" "wrong: $key: user 65534 may read it: who reads a key is root to the gate (chown root, chmod 600, then a new key): "
+	run onespine doctor --offline
+	holds "$output" "wrong: $key: others may read or write it: "
+}
+
 # stub NAME TEXT: a program that prints this
 stub() {
 	mkdir -p stubs

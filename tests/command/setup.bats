@@ -557,7 +557,7 @@ say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate
 	run onespine setup --node
 	[[ $status == 1 && ! -e $key ]]
 	holds "$output" "$key: No such file or directory: the nodes cannot tell each other what their checks found
-    copy it from the host of slurmctld, readable by root alone"
+    copy it from the host of slurmctld or from another node, readable by root alone"
 }
 
 @test "an upgrade changes nothing of a gate that is on; a policy that is there stays" {

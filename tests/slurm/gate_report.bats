@@ -6,6 +6,7 @@ load helpers
 load gate_helpers
 
 setup_file() {
+	needs_munge # reports are sealed by nothing else
 	gate_budget
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" # another user asks its munged
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 2
@@ -72,7 +73,7 @@ teardown() {
 
 # report NODE: as its unit does when it starts
 report() {
-	SLURMD_NODENAME=$1 "$ONESPINE_CLUSTER/gate" report
+	SLURMD_NODENAME=$1 on_cluster "$ONESPINE_CLUSTER/gate" report
 }
 
 address() {

@@ -596,6 +596,13 @@ static void test_reports(void **state)
 	       "l2 | compare /e/onespine.topology.reports with the switches of "
 	       "/e/onespine.topology: one of them is wrong, or NVLink domains are larger than "
 	       "leaves");
+	host.facts.running.crossing = NULL;
+	expect(&host, RIGHT "AuthType=auth/munge\n", "");
+	expect(&host, RIGHT "AuthType=auth/slurm\n",
+	       "warning places: watch.report_port: nodes' reports need MUNGE, and AuthType is "
+	       "auth/slurm: none comes unless munged runs all the same | run munged with one key "
+	       "on "
+	       "all hosts, or take report_port out of onespine.yaml");
 }
 
 static void test_old_places(void **state)
@@ -982,6 +989,8 @@ static void test_gate(void **state)
 	expect(&host, GOOD, "");
 	host.facts.gate_key_wrong = "/k: No such file or directory";
 	host.facts.gate_key_missing = true;
+	expect(&host, GOOD, ""); /* slurmctld has no use for it */
+	host.facts.node = true;
 	expect(&host, GOOD,
 	       "wrong gate-key: /k: No such file or directory: the nodes cannot tell each other "
 	       "what their checks found | onespine gate key new --key-file=/k, then copy it to all "
@@ -995,8 +1004,18 @@ static void test_gate(void **state)
 	host.facts.controller = false;
 	expect(&host, GOOD,
 	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
-	       "what their checks found | copy it from the host of slurmctld, readable by root "
-	       "alone");
+	       "what their checks found | copy it from the host of slurmctld or from another "
+	       "node, readable by root alone");
+	host.facts.node = false; /* of those who log in: others read it here too */
+	expect(&host, GOOD,
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "what their checks found | copy it from the host of slurmctld or from another "
+	       "node, readable by root alone");
+	host.facts.gate_key_wrong = "/k: Permission denied";
+	host.facts.gate_key_hidden = true;
+	expect(&host, GOOD,
+	       "warning gate-key: only root sees whether the gate can use the keys in /k | run "
+	       "onespine doctor as root");
 }
 
 static void test_munge_key(void **state)

@@ -284,6 +284,7 @@ static int compose(struct setup *setup)
 		.conf_path = setup->conf_path,
 		.overlays = &setup->before,
 		.controller = setup->head,
+		.node = !setup->head,
 		.makes_key = setup->head && !setup->undo,
 	};
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
@@ -347,6 +348,7 @@ static int look_ahead(struct setup *setup)
 		.conf_path = setup->conf_path,
 		.overlays = &setup->after,
 		.controller = setup->head,
+		.node = !setup->head,
 		.makes_key = setup->head && !setup->undo,
 	};
 

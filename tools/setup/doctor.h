@@ -17,6 +17,7 @@ struct osp_doctor_question {
 	const char *conf_path;
 	const struct osp_overlays *overlays; /* NULL: none */
 	bool controller;		     /* true: whether or not this host is a SlurmctldHost */
+	bool node;			     /* true: whether or not this host is a node */
 	bool before_start;
 	bool ask;	/* a running slurmctld */
 	bool makes_key; /* the gate's keys, if there is no such file, are about to be made */

@@ -418,13 +418,19 @@ static const char *gate_key_file(const struct osp_doctor *doctor)
 #define GATE_USES_KEYS false
 #endif
 
-/* Tries what the gate does with its keys, which root alone can. */
+/* Tries what the gate does with its keys as root. Another user who may read them is an error. */
 static int try_gate_key(const char *path, struct osp_error *error)
 {
 #ifdef OSP_HAVE_SODIUM
 	struct osp_secrets secrets;
-	int rc = osp_secrets_load(path, &secrets, error);
+	int rc;
 
+	if (geteuid() != 0 && access(path, R_OK) == 0)
+		return osp_error_at(error, path, 0, 0,
+				    "user %u may read it: who reads a key is root to the gate "
+				    "(chown root, chmod 600, then a new key)",
+				    (unsigned int)geteuid());
+	rc = osp_secrets_load(path, &secrets, error);
 	osp_secrets_forget(&secrets);
 	return rc;
 #else
@@ -443,9 +449,9 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 
 	doctor->facts.gate_key_file = osp_doctor_keep(doctor, strdup(path));
 	doctor->facts.gate_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
-	if (geteuid() != 0 ||
-	    (doctor->facts.gate_key_missing && question->makes_key && GATE_USES_KEYS))
+	if (doctor->facts.gate_key_missing && question->makes_key && GATE_USES_KEYS)
 		return;
+	doctor->facts.gate_key_hidden = access(path, R_OK) < 0 && errno == EACCES;
 	if (try_gate_key(path, &error))
 		doctor->facts.gate_key_wrong = osp_doctor_keep(
 			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
@@ -678,6 +684,7 @@ void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_do
 		return;
 	facts->controller =
 		question->controller || (!facts->fetched && osp_is_controller(doctor->conf));
+	facts->node = question->node || osp_is_node(doctor->conf);
 	gather_host(question, doctor);
 }
 
