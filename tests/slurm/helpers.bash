@@ -165,18 +165,27 @@ await() {
 	untraced await_success "$@"
 }
 
+# The longer it has waited, the longer it pauses: a tenth of what has passed, from 0.1 s to half a second.
 await_success() {
-	local limit_s=$(($1 * 4)) end asked=0
+	local limit_s=$(($1 * 4)) start=${EPOCHREALTIME/[.,]/} passed
 	shift
 	((limit_s >= 90)) || limit_s=90
-	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
 	until "$@" 2>"$BATS_FILE_TMPDIR/await"; do
-		if ((${EPOCHREALTIME/[.,]/} > end)); then
+		passed=$((${EPOCHREALTIME/[.,]/} - start))
+		if ((passed > limit_s * 1000000)); then
 			fail "after $limit_s s still not: $* $(<"$BATS_FILE_TMPDIR/await")"
 			return 1
 		fi
-		sleep "$((asked++ < 20 ? 1 : 2))e-1"
+		pause $((passed < 1000000 ? 100 : passed < 5000000 ? passed / 10000 : 500))
 	done
+}
+
+# pause MILLISECONDS: without a process: it reads a pipe that nobody writes into
+pause() {
+	local seconds
+	[[ -e /dev/fd/${QUIET_PIPE:-none} ]] || exec {QUIET_PIPE}<> <(:)
+	printf -v seconds '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+	read -rt "$seconds" -u "$QUIET_PIPE" || true
 }
 
 # stays SECONDS COMMAND...: the command succeeds all the time
@@ -193,7 +202,7 @@ stays_successful() {
 			fail "no longer true: $*"
 			return 1
 		fi
-		sleep 0.2
+		pause 200
 	done
 }
 
@@ -250,15 +259,21 @@ submit_refused() {
 
 # job_field JOB KEY: of scontrol show job, e.g. JobState, Reason, AdminComment, StartTime
 job_field() {
+	local field
+	read_field "$@"
+	[[ -z ${field+x} ]] || printf '%s\n' "$field"
+}
+
+# read_field JOB KEY: the same, in $field, with one process; leaves it alone where there is none
+read_field() {
 	local words
 	words=$'\n'$(scontrol show job "$1" 2>/dev/null) || return 0
 	[[ $words =~ [[:space:]]"$2="([^$'\n']*) ]] || return 0
-	words=${BASH_REMATCH[1]}
+	field=${BASH_REMATCH[1]}
 	case $2 in
 	AdminComment | Comment | Command | WorkDir) ;;
-	*) words=${words%% *} ;;
+	*) field=${field%% *} ;;
 	esac
-	printf '%s\n' "$words"
 }
 
 job_state() {
@@ -277,7 +292,9 @@ job_nodes() {
 }
 
 job_is() {
-	[[ $(job_state "$1") == "$2" ]]
+	local field=
+	read_field "$1" JobState
+	[[ $field == "$2" ]]
 }
 
 # await_job JOB STATE [SECONDS]
@@ -356,25 +373,24 @@ node_is() {
 # free_all: cancels every job and reservation, resumes drained nodes, waits until all are idle. A message that a node
 # did not get (its wire was cut) is sent again a minute later at the earliest (Slurm's RPC_RETRY_INTERVAL).
 free_all() {
-	local name
-	scancel --state=PENDING --user="$(id -un)" 2>/dev/null
-	scancel --user="$(id -un)" 2>/dev/null
-	for name in $(scontrol -o show reservation 2>/dev/null | sed -n 's/^ReservationName=\([^ ]*\).*/\1/p'); do
-		scontrol delete "ReservationName=$name"
-	done
-	name=$(sinfo -h -N -t drain,down,fail -o %N | sort -u | paste -sd,)
-	[[ -z $name ]] || scontrol update "NodeName=$name" State=RESUME
+	local line name
+	scancel --state=PENDING --user="${USER_NAME:=$(id -un)}" 2>/dev/null
+	scancel --user="$USER_NAME" 2>/dev/null
+	while IFS= read -r line; do
+		name=${line%% *}
+		[[ $name != ReservationName=* ]] || scontrol delete "$name"
+	done < <(scontrol -o show reservation 2>/dev/null)
+	name=$(sinfo -h -N -t drain,down,fail -o %N) || true
+	[[ -z $name ]] || scontrol update "NodeName=$(sort -u <<<"$name" | paste -sd,)" State=RESUME
 	await 150 nothing_left
 }
 
 nothing_left() {
-	local jobs states
-	jobs=$(squeue -h -a -o '%i is %T (%r)' | paste -sd' ')
-	states=$(sinfo -h -N -o %t | sort -u | paste -sd' ')
-	[[ -z $jobs && ($states == idle || $states == 'idle~' || $states == 'idle idle~') ]] || {
-		echo "jobs: ${jobs:-none}; nodes: $(sinfo -h -N -o '%N %T' | sort -u | paste -sd,)" >&2
-		return 1
-	}
+	local jobs nodes all_idle=$'^(idle~? [^ ]+($|\n))+$'
+	jobs=$(squeue -h -a -o '%i is %T (%r)')
+	[[ -z $jobs ]] || fail "jobs: ${jobs//$'\n'/ }" || return
+	nodes=$(sinfo -h -N -o '%t %N')
+	[[ $nodes =~ $all_idle ]] || fail "no jobs; nodes: ${nodes//$'\n'/,}"
 }
 
 # hold HOSTLIST: fills each of these nodes with a job named hold-NODE

@@ -42,16 +42,12 @@ need() {
 	done
 }
 
-now_ms() {
-	printf '%s\n' $((${EPOCHREALTIME/[.,]/} / 1000))
-}
-
 # await SECONDS COMMAND...: runs the command until it succeeds; fails when the time is over
 await() {
-	local deadline=$(($(now_ms) + $1 * 1000))
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
 	shift
 	until "$@"; do
-		(($(now_ms) < deadline)) || return 1
+		((${EPOCHREALTIME/[.,]/} < end)) || return 1
 		sleep 0.1
 	done
 }
