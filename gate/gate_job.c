@@ -200,7 +200,7 @@ static void read_gpus(struct osp_gate_job *job)
 	if (!gang->gpus || !osp_gpu_numbers_unsure(job->root, gang->gpus, counted_gpus(job)))
 		return;
 	gang->gpus = NULL;
-	job->gpus_unknown = true;
+	job->gpus_unknown = job->numbers_unsure = true;
 }
 
 /* Anybody can say anything here; so it only ever adds. Without GPUs that are known to be the job's

@@ -24,6 +24,7 @@ struct osp_gate_job {
 	enum osp_gate_depth depth; /* the policy's, or more where the user asks for it; passive at
 				    * most if gang.gpus is NULL */
 	bool gpus_unknown;	/* the job has GPUs here; which is not known, so all are checked */
+	bool numbers_unsure;	/* Slurm has said which, by numbers that may be of other GPUs */
 	char config_file[4096]; /* "" if there is none */
 	struct osp_error refused; /* why it is not in force; "" = it is */
 	char key_file[4096];	  /* "" if MUNGE proves messages */

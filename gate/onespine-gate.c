@@ -174,8 +174,12 @@ static int run_wanted(struct osp_gate_job *job, run_f *work)
 		osp_gate_log(job, "%s: the built-in values are in force",
 			     osp_error_format(&job->refused, words, sizeof(words)));
 	if (job->gpus_unknown)
-		osp_gate_log(job, "Slurm has not said which GPUs of this node the job has: "
-				  "all are checked, without load");
+		osp_gate_log(job,
+			     job->numbers_unsure
+				     ? "the numbers by which Slurm names the job's GPUs may be "
+				       "those of others on this node: all are checked, without load"
+				     : "Slurm has not said which GPUs of this node the job has: "
+				       "all are checked, without load");
 	return work(job, begun_ms);
 }
 

@@ -102,7 +102,7 @@ ours() {
 	done
 }
 
-# depth_of NAME=VALUE...: how deep a gate looks at a healthy fake node of one before it lets job 7 go
+# depth_of NAME=VALUE...: how deep a gate looks at a healthy fake node of one before it lets job 7 go; what it says is in ./said
 depth_of() {
 	local node=$BATS_TEST_TMPDIR/node
 	rm -rf "$node"
@@ -110,8 +110,15 @@ depth_of() {
 	[[ ! ${instances-} ]] || mkdir -p "$node/proc/driver/nvidia/capabilities/$instances"
 	[[ ! ${minors-} ]] || sed -i "s/^Device Minor:.*/Device Minor: $minors/" "$node"/proc/driver/nvidia/gpus/*:10:*/information
 	env -i PATH="$PATH" SLURM_CONF="$BATS_TEST_TMPDIR/slurm.conf" ONESPINE_TEST_ROOT="$node" SLURM_JOB_ID=7 SLURM_NODELIST=n1 \
-		SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all "$@" "$GATE" prolog 2>/dev/null
+		SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all "$@" "$GATE" prolog 2>"$BATS_TEST_TMPDIR/said"
 	find "$node" -name 'i-*.jsonl' -exec jq -r .depth {} +
+}
+
+UNSURE="the numbers by which Slurm names the job's GPUs may be those of others on this node: all are checked, without load"
+
+# says WORDS: the gate that depth_of started has said so, and nothing else of which GPUs the job has
+says() {
+	[[ $(grep 'without load' "$BATS_TEST_TMPDIR/said") == "onespine gate: $1" ]]
 }
 
 @test "deeper checks that a user wishes load no GPU that is not known to be the job's" {
@@ -122,6 +129,7 @@ depth_of() {
 	[[ $(depth_of SLURM_JOB_GPUS=3) == passive ]]
 	[[ $(depth_of "$wish") == passive ]]
 	[[ $(depth_of "$wish" SPANK__ONESPINE_UNKNOWN_GPUS=n1) == passive ]]
+	says 'Slurm has not said which GPUs of this node the job has: all are checked, without load'
 	echo 'defaults: {gate: {depth: quick, jobs: all, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
 	[[ $(depth_of) == passive ]]
 }
@@ -133,6 +141,7 @@ depth_of() {
 	[[ $(instances=mig/config depth_of SLURM_JOB_GPUS=3) == quick ]]
 	[[ $(instances=gpu0/mig depth_of SLURM_JOB_GPUS=3) == quick ]]
 	[[ $(instances=gpu0/mig/gi7/ci0 depth_of SLURM_JOB_GPUS=3) == passive ]]
+	says "$UNSURE"
 }
 
 @test "Slurm's numbers may not be those of the bus: none is loaded but where the job has all" {
@@ -141,6 +150,7 @@ depth_of() {
 	[[ $(depth_of SLURM_JOB_GPUS=3) == quick ]]
 	# the driver numbers them in another order than the bus, as on some boards of eight
 	[[ $(minors=2 depth_of SLURM_JOB_GPUS=3) == passive ]]
+	says "$UNSURE"
 	[[ $(minors=2 depth_of SLURM_JOB_GPUS=0,1,2,3,4,5,6,7) == quick ]]
 	[[ $(minors=2 depth_of SLURM_JOB_GPUS=0-7) == quick ]]
 	# gres.conf lists some of them
