@@ -127,6 +127,15 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 		done
 		AC_MSG_RESULT([$SLURM_PLUGINS])
 	])
+	# Distributions patch Slurm without another number: their version of its source, or the number.
+	SLURM_BUILD=$SLURM_VERSION
+	slurm_plugin=$SLURM_PLUGINS/select_cons_tres.so
+	slurm_build=$(package=$(dpkg-query -S "$slurm_plugin" 2>/dev/null) &&
+		dpkg-query -W -f '${source:Version}' "${package%%: *}" 2>/dev/null ||
+		rpm -qf --qf '%{VERSION}-%{RELEASE}' "$slurm_plugin" 2>/dev/null)
+	slurm_build=$(printf '%s' "$slurm_build" | $SED 's/^@<:@0-9@:>@*://')
+	AS_CASE([$slurm_build], ["$SLURM_VERSION"-*], [SLURM_BUILD=$slurm_build])
+	AC_SUBST([SLURM_BUILD])
 	# Calls that take a step's id from 26.05 on then still take a job's number.
 	SLURM_CPPFLAGS="$SLURM_CPPFLAGS -DSLURM_BACKWARD_COMPAT"
 	slurm_libdir=$(dirname "$SLURM_PLUGINS")

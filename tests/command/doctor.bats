@@ -260,6 +260,93 @@ in_place() {
 	in_place "$NOW"
 }
 
+# package VERSION: that is the version of the source of the installed Slurm's package, for dpkg
+package() {
+	mkdir -p stubs
+	cat >stubs/dpkg-query <<-END
+		#!/bin/sh
+		case "\$*" in
+		"-S $DIR/slurm/select_cons_tres.so") echo 'slurm-wlm-basic-plugins:amd64: $DIR/slurm/select_cons_tres.so' ;;
+		"-W -f \\\${source:Version}\\\\n slurm-wlm-basic-plugins:amd64") echo '$1' ;;
+		*) exit 1 ;;
+		esac
+	END
+	chmod 755 stubs/dpkg-query
+}
+
+# links_to FOLDER: both plugins are links to those of that folder
+links_to() {
+	[[ $(readlink lib/slurmctld/select_cons_tres.so) == "../slurm/$1/select_cons_tres.so" ]]
+	[[ $(readlink lib/job_submit_onespine.so) == "slurm/$1/job_submit_onespine.so" ]]
+}
+
+@test "of builds for one number that for the distribution's package is put in place: Debian patches Slurm without another number" {
+	local old=-4+deb12u3 new=-4+deb12u10
+	make_builds
+	PATH=$PWD/stubs:$PATH
+	mv "lib/slurm/$NOW" "lib/slurm/$NOW$old"
+	package "$NOW$old"
+	run onespine doctor --before-start
+	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW$old, which is installed; it was that for Slurm $BEFORE" ]]
+	links_to "$NOW$old"
+
+	# Debian's next patch: what is in place loads and stays, until its own build is kept
+	package "1:$NOW$new"
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	links_to "$NOW$old"
+	cp -r "lib/slurm/$NOW$old" "lib/slurm/$NOW$new"
+	mv "lib/slurm/$NOW$new/job_submit_onespine.so" kept.so # half of it is as good as nothing
+	chmod o+w "lib/slurm/$NOW$new"
+	run onespine doctor --before-start
+	holds "$output" "$DIR/lib/slurm/$NOW$new can be written by others than root, so it is not used"
+	links_to "$NOW$old"
+	chmod o-w "lib/slurm/$NOW$new"
+	mv kept.so "lib/slurm/$NOW$new/job_submit_onespine.so"
+	run onespine doctor --before-start
+	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW$new, which is installed" ]]
+	[[ ${lines[1]} == "$DIR/lib/job_submit_onespine.so is now the build for Slurm $NOW$new, which is installed" ]]
+	links_to "$NOW$new"
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+
+	# and back
+	package "$NOW$old"
+	onespine doctor --before-start || :
+	links_to "$NOW$old"
+
+	# another number was installed meanwhile; of this one's builds none is for the package: the newest has its number
+	package "$NOW-5"
+	ln -sf ../slurm/0.00.0/select_cons_tres.so lib/slurmctld/select_cons_tres.so
+	run onespine doctor --before-start
+	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW$new, of the number that is installed, $NOW-5" ]]
+
+	# what has no package's name comes before those of other packages, and nobody is asked where none has one
+	cp -r "lib/slurm/$NOW$old" "lib/slurm/$NOW"
+	ln -sf ../slurm/0.00.0/select_cons_tres.so lib/slurmctld/select_cons_tres.so
+	onespine doctor --before-start || :
+	[[ $(readlink lib/slurmctld/select_cons_tres.so) == "../slurm/$NOW/select_cons_tres.so" ]]
+}
+
+@test "a package of RPMs is asked by rpm, and what no package has is of no package" {
+	make_builds
+	mkdir -p stubs
+	printf '#!/bin/sh\nexit 1\n' >stubs/dpkg-query
+	cat >stubs/rpm <<-END
+		#!/bin/sh
+		[ "\$*" = '-qf --qf %{VERSION}-%{RELEASE}\n $DIR/slurm/select_cons_tres.so' ] && echo $NOW-3.el9
+	END
+	chmod 755 stubs/*
+	cp -r "lib/slurm/$NOW" "lib/slurm/$NOW-3.el9"
+	PATH=$PWD/stubs:$PATH onespine doctor --before-start || :
+	links_to "$NOW-3.el9"
+	rm stubs/rpm lib/slurmctld/select_cons_tres.so lib/job_submit_onespine.so
+	printf '#!/bin/sh\nexit 1\n' >stubs/rpm
+	chmod 755 stubs/rpm
+	ln -s ../slurm/0.00.0/select_cons_tres.so lib/slurmctld/select_cons_tres.so
+	ln -s slurm/0.00.0/job_submit_onespine.so lib/job_submit_onespine.so
+	PATH=$PWD/stubs:$PATH onespine doctor --before-start || :
+	links_to "$NOW"
+}
+
 @test "no build fits: with the license slurmctld starts and holds gangs, unless onespine.yaml says stop" {
 	make_builds
 	rm -r lib/slurm

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* builds.c - finds the kept build of a plugin for the Slurm that is installed, and links to it */
+#define _GNU_SOURCE /* strverscmp */
+
 #include "onespine_config.h"
 #include "tools/setup/builds.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +16,7 @@
 #include <unistd.h>
 
 #include "host/slurm/slurm_files.h"
+#include "host/source/run_program.h"
 #include "lib/base/trust.h"
 
 #define PATH_BYTES    4096
@@ -41,37 +47,136 @@ static void version_words(uint32_t version, char words[VERSION_BYTES])
 		 version & 255);
 }
 
-/* Joins folder, "slurm/VERSION" below it or beside it, and name; returns false if that is too long.
- * `from_folder` begins where the link begins. */
-static bool kept_path(const struct place *place, const char *where, uint32_t slurm,
-		      char path[PATH_BYTES], const char **from_folder)
+/* Tells whether a name is that of a version: the number alone, or a distribution's, which begins
+ * with it: 22.05.8-4+deb12u3. */
+static bool is_of_version(const char *name, const char *version)
 {
-	char version[VERSION_BYTES];
-	int bytes;
+	size_t length = strlen(version);
 
-	version_words(slurm, version);
-	bytes = snprintf(path, PATH_BYTES, "%s/%sslurm/%s/%s", place->folder, where, version,
-			 place->name);
-	*from_folder = path + strlen(place->folder) + 1;
+	return !strncmp(name, version, length) && (!name[length] || name[length] == '-');
+}
+
+/* --- the package that Slurm is from ----------------------------------------------------------- */
+
+/* Prints the distribution's version of the source that a file was built from. */
+#define SCRIPT                                                                                     \
+	"package=$(dpkg-query -S \"$1\") && "                                                      \
+	"dpkg-query -W -f '${source:Version}\\n' \"${package%%: *}\" || "                          \
+	"rpm -qf --qf '%{VERSION}-%{RELEASE}\\n' \"$1\""
+#define LIMIT_S	      20
+#define PACKAGE_BYTES 4096
+
+/* Returns the distribution's version of the installed Slurm, without its epoch, to be freed; NULL
+ * if no package has Slurm's plugin. */
+static char *ask_package(const struct osp_plugin_folder *folders, size_t count, const char *version)
+{
+	const char *argv[] = {"sh", "-c", SCRIPT, "sh", NULL, NULL};
+	struct osp_program_output output = {.text = NULL};
+	struct osp_error error;
+	char path[PATH_BYTES], *found = NULL;
+
+	for (size_t i = 0; i < count && !argv[4]; i++)
+		if (folders[i].select.state == OSP_PLUGIN_OTHERS &&
+		    snprintf(path, sizeof(path), "%s/%s", folders[i].path, names[0]) < PATH_BYTES)
+			argv[4] = path;
+	if (!argv[4] || osp_run_program(argv, LIMIT_S, PACKAGE_BYTES, &output, &error))
+		return NULL;
+	output.text[strcspn(output.text, "\n")] = '\0';
+	found = strchr(output.text, ':') ? strchr(output.text, ':') + 1 : output.text;
+	found = is_of_version(found, version) && !strchr(found, '/') ? strdup(found) : NULL;
+	free(output.text);
+	return found;
+}
+
+/* --- the builds that are kept ----------------------------------------------------------------- */
+
+/* The Slurm for which builds are sought. */
+struct wanted {
+	uint32_t slurm;
+	char version[VERSION_BYTES];
+	char *package; /* the distribution's version; NULL if unknown */
+};
+
+/* A build that is kept. */
+struct kept {
+	char path[PATH_BYTES];
+	const char *from_folder; /* where a link to it begins, in `path` */
+	char name[NAME_MAX + 1]; /* of its folder: "22.05.8" or "22.05.8-4+deb12u3" */
+};
+
+/* How well a folder of builds fits, the least first. */
+enum fit {
+	FITS_NOT,
+	FITS_NUMBER,	  /* it is for another package of this version */
+	FITS_ANY_PACKAGE, /* it does not say for which package */
+	FITS_PACKAGE,
+};
+
+static enum fit fit_of(const struct wanted *wanted, const char *name)
+{
+	if (wanted->package && !strcmp(name, wanted->package))
+		return FITS_PACKAGE;
+	if (!strcmp(name, wanted->version))
+		return FITS_ANY_PACKAGE;
+	return is_of_version(name, wanted->version) ? FITS_NUMBER : FITS_NOT;
+}
+
+/* Joins folder, "slurm/VERSION" below it or beside it, and name; returns false if that is too
+ * long. */
+static bool kept_path(const struct place *place, const char *where, const char *version,
+		      struct kept *kept)
+{
+	int bytes = snprintf(kept->path, PATH_BYTES, "%s/%sslurm/%s/%s", place->folder, where,
+			     version, place->name);
+
+	snprintf(kept->name, sizeof(kept->name), "%s", version);
+	kept->from_folder = kept->path + strlen(place->folder) + 1;
 	return bytes > 0 && bytes < PATH_BYTES;
 }
 
-/* Finds the build for `slurm`; returns false if none is kept. */
-static bool find_kept(const struct place *place, uint32_t slurm, char path[PATH_BYTES],
-		      const char **from_folder)
+static bool is_build(const struct place *place, const struct kept *kept, uint32_t slurm)
 {
-	static const char *const where[] = {"", "../"};
+	struct osp_plugin_file plugin = osp_look_at_plugin(place->folder, kept->from_folder);
 
-	for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
-		struct osp_plugin_file plugin;
+	return plugin.state == OSP_PLUGIN_OURS && plugin.version == slurm;
+}
 
-		if (!kept_path(place, where[i], slurm, path, from_folder))
+/* Looks for a better build than `best` in "slurm" below the folder, or beside it. */
+static void look_in(const struct place *place, const char *where, const struct wanted *wanted,
+		    struct kept *best)
+{
+	char path[PATH_BYTES];
+	const struct dirent *entry;
+	DIR *folder;
+
+	if (snprintf(path, sizeof(path), "%s/%sslurm", place->folder, where) >= PATH_BYTES)
+		return;
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		enum fit fits = fit_of(wanted, entry->d_name);
+		enum fit best_fits = fit_of(wanted, best->name);
+		struct kept kept;
+
+		if (fits == FITS_NOT || fits < best_fits ||
+		    (fits == best_fits && strverscmp(entry->d_name, best->name) <= 0))
 			continue;
-		plugin = osp_look_at_plugin(place->folder, *from_folder);
-		if (plugin.state == OSP_PLUGIN_OURS && plugin.version == slurm)
-			return true;
+		if (kept_path(place, where, entry->d_name, &kept) &&
+		    is_build(place, &kept, wanted->slurm)) {
+			*best = kept;
+			best->from_folder = best->path + (kept.from_folder - kept.path);
+		}
 	}
-	return false;
+	if (folder)
+		closedir(folder);
+}
+
+/* Finds the build that fits best; returns false if none is kept. */
+static bool find_kept(const struct place *place, const struct wanted *wanted, struct kept *best)
+{
+	*best->name = '\0';
+	look_in(place, "", wanted, best);
+	look_in(place, "../", wanted, best);
+	return *best->name;
 }
 
 static bool is_link(const struct place *place, char path[PATH_BYTES])
@@ -92,16 +197,77 @@ static bool is_wrong(const struct place *place, uint32_t slurm)
 	return place->plugin->state == OSP_PLUGIN_ABSENT && is_link(place, path);
 }
 
+/* Returns how well what is in this place fits. A file does not say for which package it is. */
+static enum fit fit_in_place(const struct place *place, const struct wanted *wanted)
+{
+	char path[PATH_BYTES], target[PATH_BYTES], *end;
+	ssize_t bytes;
+
+	if (!is_link(place, path))
+		return FITS_ANY_PACKAGE;
+	bytes = readlink(path, target, sizeof(target) - 1);
+	target[bytes > 0 ? bytes : 0] = '\0';
+	end = strrchr(target, '/');
+	if (end)
+		*end = '\0';
+	end = strrchr(target, '/');
+	return fit_of(wanted, end ? end + 1 : target);
+}
+
+/* Tells whether the plugin in this place should be replaced: it is wrong, or there is a build for
+ * the very package. */
+static bool is_due(const struct place *place, const struct wanted *wanted)
+{
+	struct kept kept;
+
+	if (is_wrong(place, wanted->slurm))
+		return true;
+	return wanted->package && place->plugin->state == OSP_PLUGIN_OURS &&
+	       fit_in_place(place, wanted) < FITS_PACKAGE && find_kept(place, wanted, &kept) &&
+	       fit_of(wanted, kept.name) == FITS_PACKAGE;
+}
+
+/* Tells whether a build is kept for a package of this version of Slurm. */
+static bool names_packages(const struct osp_plugin_folder *folders, size_t count,
+			   const char *version)
+{
+	static const char *const where[] = {"", "../"};
+	char pattern[PATH_BYTES];
+	bool found = false;
+
+	for (size_t i = 0; i < 2 * count && !found; i++) {
+		glob_t names_found;
+
+		if (snprintf(pattern, sizeof(pattern), "%s/%sslurm/%s-*", folders[i / 2].path,
+			     where[i % 2], version) >= PATH_BYTES)
+			continue;
+		found = glob(pattern, GLOB_NOSORT, NULL, &names_found) == 0;
+		globfree(&names_found);
+	}
+	return found;
+}
+
+static struct wanted wanted_for(const struct osp_plugin_folder *folders, size_t count,
+				uint32_t slurm)
+{
+	struct wanted wanted = {.slurm = slurm};
+
+	version_words(slurm, wanted.version);
+	if (slurm && names_packages(folders, count, wanted.version))
+		wanted.package = ask_package(folders, count, wanted.version);
+	return wanted;
+}
+
 void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t slurm)
 {
-	char path[PATH_BYTES];
-	const char *from_folder;
+	struct wanted wanted = {.slurm = slurm};
+	struct kept kept;
 
+	version_words(slurm, wanted.version);
 	for (size_t i = 0; i < count * NAME_COUNT; i++) {
 		struct place place = place_of(&folders[i / NAME_COUNT], i % NAME_COUNT);
 
-		*place.kept = slurm && is_wrong(&place, slurm) &&
-			      find_kept(&place, slurm, path, &from_folder);
+		*place.kept = slurm && is_wrong(&place, slurm) && find_kept(&place, &wanted, &kept);
 	}
 }
 
@@ -175,23 +341,24 @@ static int name_too(const char *path, const char *name)
 static int keep_own(const struct place *place, const char *from_folder, const char *path)
 {
 	const char *where = strncmp(from_folder, "../", 3) == 0 ? "../" : "";
-	char kept[PATH_BYTES], link_path[PATH_BYTES];
-	const char *ignored;
+	char version[VERSION_BYTES], link_path[PATH_BYTES];
+	struct kept kept;
 	char *slash;
 
 	if (place->plugin->state != OSP_PLUGIN_OURS || is_link(place, link_path))
 		return 0;
-	if (!kept_path(place, where, place->plugin->version, kept, &ignored)) {
+	version_words(place->plugin->version, version);
+	if (!kept_path(place, where, version, &kept)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	slash = strrchr(kept, '/');
+	slash = strrchr(kept.path, '/');
 	*slash = '\0';
 	/* not by umask: SlurmUser must read what a link leads to */
-	if (mkdir(kept, 0755) == 0 ? chmod(kept, 0755) < 0 : errno != EEXIST)
+	if (mkdir(kept.path, 0755) == 0 ? chmod(kept.path, 0755) < 0 : errno != EEXIST)
 		return -1;
 	*slash = '/';
-	return name_too(path, kept);
+	return name_too(path, kept.path);
 }
 
 /* Replaces a plugin by a link. Returns 0, or -1 with errno set. */
@@ -214,39 +381,42 @@ static int put_link(const struct place *place, const char *from_folder)
 	return rename(new_path, path);
 }
 
-/* Tells whether each plugin that is wrong can be replaced. */
-static bool can_take_all(struct osp_plugin_folder *folders, size_t count, uint32_t slurm,
-			 struct osp_text *said)
+/* Tells whether each plugin that is due can be replaced. */
+static bool can_take_all(struct osp_plugin_folder *folders, size_t count,
+			 const struct wanted *wanted, struct osp_text *said)
 {
-	char path[PATH_BYTES];
-	const char *from_folder;
+	struct kept kept;
 
 	for (size_t i = 0; i < count * NAME_COUNT; i++) {
 		struct place place = place_of(&folders[i / NAME_COUNT], i % NAME_COUNT);
 
-		if (is_wrong(&place, slurm) &&
-		    (!find_kept(&place, slurm, path, &from_folder) || !is_trusted(path, said)))
+		if (is_due(&place, wanted) &&
+		    (!find_kept(&place, wanted, &kept) || !is_trusted(kept.path, said)))
 			return false;
 	}
 	return true;
 }
 
-static bool take(const struct place *place, uint32_t slurm, struct osp_text *said)
+static bool take(const struct place *place, const struct wanted *wanted, struct osp_text *said)
 {
-	char path[PATH_BYTES], was[VERSION_BYTES], now[VERSION_BYTES];
-	const char *from_folder;
+	char was[VERSION_BYTES];
+	struct kept kept;
 
-	if (!find_kept(place, slurm, path, &from_folder))
+	if (!find_kept(place, wanted, &kept))
 		return false;
-	if (put_link(place, from_folder) < 0) {
+	if (put_link(place, kept.from_folder) < 0) {
 		osp_text_printf(said, "%s/%s cannot be replaced by %s: %s\n", place->folder,
-				place->name, from_folder, strerror(errno));
+				place->name, kept.from_folder, strerror(errno));
 		return false;
 	}
-	version_words(slurm, now);
-	osp_text_printf(said, "%s/%s is now the build for Slurm %s, which is installed",
-			place->folder, place->name, now);
-	if (place->plugin->version) {
+	osp_text_printf(said, "%s/%s is now the build for Slurm %s", place->folder, place->name,
+			kept.name);
+	if (fit_of(wanted, kept.name) > FITS_NUMBER)
+		osp_text_add(said, ", which is installed");
+	else
+		osp_text_printf(said, ", of the number that is installed, %s",
+				wanted->package ? wanted->package : wanted->version);
+	if (place->plugin->version && place->plugin->version != wanted->slurm) {
 		version_words(place->plugin->version, was);
 		osp_text_printf(said, "; it was that for Slurm %s", was);
 	}
@@ -256,19 +426,30 @@ static bool take(const struct place *place, uint32_t slurm, struct osp_text *sai
 	return true;
 }
 
-uint32_t osp_builds_match(struct osp_plugin_folder *folders, size_t count, uint32_t slurm,
-			  struct osp_text *said)
+/* Replaces what is due. Returns how many were replaced. */
+static uint32_t take_all(struct osp_plugin_folder *folders, size_t count,
+			 const struct wanted *wanted, struct osp_text *said)
 {
 	uint32_t taken = 0;
 
-	osp_builds_look(folders, count, slurm);
-	if (!slurm || !can_take_all(folders, count, slurm, said))
-		return 0;
 	for (size_t i = 0; i < count * NAME_COUNT; i++) {
 		struct place place = place_of(&folders[i / NAME_COUNT], i % NAME_COUNT);
 
-		if (*place.kept)
-			taken += take(&place, slurm, said);
+		if (is_due(&place, wanted))
+			taken += take(&place, wanted, said);
 	}
+	return taken;
+}
+
+uint32_t osp_builds_match(struct osp_plugin_folder *folders, size_t count, uint32_t slurm,
+			  struct osp_text *said)
+{
+	struct wanted wanted = wanted_for(folders, count, slurm);
+	uint32_t taken = 0;
+
+	osp_builds_look(folders, count, slurm);
+	if (slurm && can_take_all(folders, count, &wanted, said))
+		taken = take_all(folders, count, &wanted, said);
+	free(wanted.package);
 	return taken;
 }

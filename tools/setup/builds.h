@@ -8,6 +8,11 @@
  * /usr/lib/onespine/slurm/25.11.8/select_cons_tres.so. `make install-beside` puts them there. What
  * PluginDir finds is then a link to the build that fits.
  *
+ * A distribution patches Slurm without another number. So a build may be kept as
+ * slurm/22.05.8-4+deb12u3, the version of the source package, which dpkg and rpm tell of the
+ * installed Slurm. Of builds for one number that for the installed package comes first, then
+ * slurm/22.05.8, then the newest of other packages.
+ *
  * One thread.
  */
 #ifndef OSP_TOOLS_BUILDS_H
@@ -25,6 +30,7 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
 /*
  * Makes PluginDir find the kept builds for `slurm` in place of our plugins that were built for
  * another Slurm, or whose link leads nowhere: all of them, or none if one has no build that fits.
+ * One that fits by its number alone is replaced by the build for the installed package.
  * A plugin that is no link is kept for its own Slurm first, in place of a build kept before, so
  * that a Slurm that goes back finds it. Each is replaced at once (rename(2)); the next call
  * completes an interrupted one. A kept build that others than root and the caller may write is not
