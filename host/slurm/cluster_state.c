@@ -16,6 +16,7 @@
 #include "lib/base/document.h"
 #include "lib/conf/slurm_conf_path.h"
 #include "lib/policy/promise.h"
+#include "lib/policy/waiting.h"
 #include "lib/topology/kind.h"
 #include "lib/topology/topology_yaml.h"
 #include "host/output.h"
@@ -502,11 +503,15 @@ static int load_jobs(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
 	return 0;
 }
 
-/* Slurm's word for why the job waits or ended so; NULL when there is none or memory ran out. */
+/* Slurm's word for why the job waits or ended so; NULL when there is none or memory ran out. The
+ * words that squeue shows say more of some: a job whose Prolog failed is not held by its owner,
+ * though the word is JobHeldUser. */
 static const char *reason_word(struct osp_snapshot *snapshot, slurm_job_info_t *info)
 {
 	const char *word = NULL;
 
+	if (info->state_desc && osp_waiting_has_words(info->state_desc))
+		return osp_snapshot_string(snapshot, info->state_desc);
 	if (slurm_job_state_reason_string)
 		word = slurm_job_state_reason_string((int)info->state_reason);
 	else if (slurm_job_reason_string)

@@ -15,7 +15,10 @@ struct sentence {
 	const char *words;
 };
 
-/* The first match counts; Slurm's words are those of job_reason_string(). */
+#define LAST_RUN "its last run ended so ({reason}): it starts again when the scheduler comes to it"
+
+/* The first match counts; Slurm's words are those of job_reason_string(), or of state_desc, which
+ * says more of some. */
 static const struct sentence sentences[] = {
 	{"Resources", false, OSP_WAITING_NODES, ""},
 	{"None", false, OSP_WAITING_NODES, ""},
@@ -28,6 +31,14 @@ static const struct sentence sentences[] = {
 	 "it is held because it was requeued too often; 'scontrol release {job}' ends that"},
 	{"launch failed requeued held", false, OSP_WAITING_HOLD,
 	 "it is held because a node's Prolog failed; 'scontrol release {job}' ends that"},
+	{"user env retrieval failed requeued held", false, OSP_WAITING_HOLD,
+	 "it is held because its user's environment could not be read; 'scontrol release {job}' "
+	 "ends that"},
+	{"job requeued in held state", false, OSP_WAITING_HOLD,
+	 "it was put back into the queue and held; 'scontrol release {job}' ends that"},
+	{"job requeued in special exit state", false, OSP_WAITING_HOLD,
+	 "it was put back into the queue and held (special exit); 'scontrol release {job}' ends "
+	 "that"},
 	{"DependencyNeverSatisfied", false, OSP_WAITING_DEPENDENCY,
 	 "it depends on what cannot happen any more{dependency}: cancel it, or 'scontrol update "
 	 "JobId={job} Dependency='"},
@@ -40,6 +51,8 @@ static const struct sentence sentences[] = {
 	 "it waits for its reservation{reservation}, which has not begun or has no room yet"},
 	{"ReservationDeleted", false, OSP_WAITING_RESERVATION,
 	 "its reservation{reservation} does not exist any more: name another, or cancel it"},
+	{"ReservationInvalid", false, OSP_WAITING_RESERVATION,
+	 "its reservation{reservation} is not valid any more: name another, or cancel it"},
 	{"ReqNodeNotAvail", true, OSP_WAITING_REQUIRED,
 	 "nodes that it needs{required} are down, drained or reserved for others"},
 	{"BadConstraints", false, OSP_WAITING_CONSTRAINT,
@@ -55,6 +68,15 @@ static const struct sentence sentences[] = {
 	 "it asks for more or fewer nodes than its partition{partition_name} allows a job"},
 	{"PartitionTimeLimit", false, OSP_WAITING_LIMIT,
 	 "it asks for more time than its partition{partition_name} allows a job"},
+	{"PartitionConfig", false, OSP_WAITING_LIMIT,
+	 "its partition{partition_name} takes no such job as it is set now; 'scontrol show "
+	 "partition' has what it takes"},
+	{"AccountingPolicy", false, OSP_WAITING_LIMIT,
+	 "a limit of its account or QOS keeps it waiting; 'sacctmgr show assoc' and 'sacctmgr "
+	 "show qos' have them"},
+	{"QOSUsageThreshold", false, OSP_WAITING_LIMIT,
+	 "its owner or account has used more than its QOS allows (UsageThreshold)"},
+	{"MaxPoweredUpNodes", false, OSP_WAITING_LIMIT, "as many nodes are powered up as may be"},
 	{"JobArrayTaskLimit", false, OSP_WAITING_LIMIT,
 	 "as many tasks of its array run as the array allows at a time"},
 	{"InvalidAccount", false, OSP_WAITING_LIMIT, "its account does not exist any more"},
@@ -66,6 +88,25 @@ static const struct sentence sentences[] = {
 	{"Cleaning", false, OSP_WAITING_OTHER, "its last run is still being cleaned up"},
 	{"Prolog", false, OSP_WAITING_OTHER, "its Prolog runs"},
 	{"BurstBuffer", true, OSP_WAITING_OTHER, "its burst buffer is not ready"},
+	{"SchedDefer", false, OSP_WAITING_OTHER, "the scheduler has not looked at it yet"},
+	{"FedJobLock", false, OSP_WAITING_OTHER,
+	 "the clusters of its federation have not agreed yet which of them starts it"},
+	{"NvidiaImexChannels", false, OSP_WAITING_OTHER, "no IMEX channel is free for it"},
+	{"MpiPortsBusy", false, OSP_WAITING_OTHER,
+	 "the ports that its MPI needs are in use on the nodes that it would get"},
+	{"FrontEndDown", false, OSP_WAITING_OTHER, "no front end node is up"},
+	{"PowerNotAvail", false, OSP_WAITING_OTHER, "too little power is left for its nodes"},
+	{"PowerReserved", false, OSP_WAITING_OTHER, "the power that it needs is reserved"},
+	/* of its last run */
+	{"NodeDown", false, OSP_WAITING_OTHER,
+	 "a node of its last run went down: it starts again when the scheduler comes to it"},
+	{"JobLaunchFailure", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"SystemFailure", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"NonZeroExitCode", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"RaisedSignal", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"TimeLimit", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"InactiveLimit", false, OSP_WAITING_OTHER, LAST_RUN},
+	{"OutOfMemory", false, OSP_WAITING_OTHER, LAST_RUN},
 };
 
 static bool ends_with(const char *word, const char *end)
@@ -89,6 +130,11 @@ static const struct sentence *find(const char *reason)
 			return one;
 	}
 	return NULL;
+}
+
+bool osp_waiting_has_words(const char *reason)
+{
+	return find(reason) != NULL;
 }
 
 static bool is_limit(const char *reason)
@@ -246,7 +292,7 @@ const char *osp_waiting_words(const struct osp_waiting *waiting, char *buffer, s
 {
 	enum osp_waiting_kind kind = osp_waiting_kind(waiting->reason);
 	const struct sentence *known = waiting->reason ? find(waiting->reason) : NULL;
-	const char *words = "Slurm's reason is {reason}";
+	const char *words = "Slurm's reason is {reason}, which squeue(1) explains";
 
 	buffer[0] = '\0';
 	if (kind == OSP_WAITING_NODES)

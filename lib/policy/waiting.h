@@ -32,7 +32,7 @@ enum osp_waiting_kind {
 /* What Slurm says about a pending job. A string is NULL if it is unknown or not asked for. */
 struct osp_waiting {
 	const char *job;    /* as its user names it: "1201_7" */
-	const char *reason; /* Slurm's word: "JobHeldUser" */
+	const char *reason; /* Slurm's: "JobHeldUser", "job requeued in held state" */
 	const char *begin;  /* when it may begin, as a readable time */
 	const char *dependency;
 	const char *licenses;
@@ -47,6 +47,9 @@ struct osp_waiting {
 
 /* Returns the kind of Slurm's word; NULL is OSP_WAITING_NODES. */
 enum osp_waiting_kind osp_waiting_kind(const char *reason);
+
+/* Tells whether there is a sentence for just this reason. */
+bool osp_waiting_has_words(const char *reason);
 
 /* Returns the kind as a word: "hold", "dependency". */
 const char *osp_waiting_kind_name(enum osp_waiting_kind kind);

@@ -259,6 +259,14 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 		holds "$(onespine why | grep "^$job ")" "$words"
 		scancel "$job"
 	done
+	job=$(submit --gang -N1 --exclusive)
+	await_job "$job" RUNNING
+	scontrol requeuehold "$job"
+	words="it was put back into the queue and held; 'scontrol release $job' ends that"
+	await 30 why_holds "$job" "$words"
+	holds "$(onespine why | grep "^$job ")" "$words"
+	[[ $(onespine why "$job") != *'by its owner'* ]]
+	scancel "$job"
 	job=$(submit --gang -N2 --exclusive -w n1,n6)
 	words='waits: 2 nodes on one spine; n1, which the job requires, is in use'
 	await 30 why_holds "$job" "$words"

@@ -81,7 +81,23 @@ static void sentences(void **state)
 		{"AssocGrpGRES", OSP_WAITING_LIMIT,
 		 "the jobs of its account or user already take what a limit allows them "
 		 "(AssocGrpGRES)"},
-		{"SomethingNew", OSP_WAITING_OTHER, "Slurm's reason is SomethingNew"},
+		{"launch failed requeued held", OSP_WAITING_HOLD,
+		 "it is held because a node's Prolog failed; 'scontrol release 12' ends that"},
+		{"job requeued in held state", OSP_WAITING_HOLD,
+		 "it was put back into the queue and held; 'scontrol release 12' ends that"},
+		{"PartitionConfig", OSP_WAITING_LIMIT,
+		 "its partition gpu takes no such job as it is set now; 'scontrol show partition' "
+		 "has what it takes"},
+		{"QOSUsageThreshold", OSP_WAITING_LIMIT,
+		 "its owner or account has used more than its QOS allows (UsageThreshold)"},
+		{"NodeDown", OSP_WAITING_OTHER,
+		 "a node of its last run went down: it starts again when the scheduler comes to "
+		 "it"},
+		{"OutOfMemory", OSP_WAITING_OTHER,
+		 "its last run ended so (OutOfMemory): it starts again when the scheduler comes to "
+		 "it"},
+		{"SomethingNew", OSP_WAITING_OTHER,
+		 "Slurm's reason is SomethingNew, which squeue(1) explains"},
 	};
 	char words[OSP_WAITING_BYTES], small[16];
 
@@ -98,6 +114,84 @@ static void sentences(void **state)
 		assert_int_equal(osp_waiting_elsewhere(rows[i].kind),
 				 rows[i].kind != OSP_WAITING_NODES &&
 					 rows[i].kind != OSP_WAITING_TURN);
+	}
+}
+
+/* Each reason that a job of 22.05 to 26.05 can wait for (WAIT_ and FAIL_ of job_state_reason), and
+ * of limits one of a kind: none is left to "Slurm's reason is". */
+static void each_reason(void **state)
+{
+	static const char *const reasons[] = {
+		"Prolog",
+		"Priority",
+		"Dependency",
+		"PartitionNodeLimit",
+		"PartitionTimeLimit",
+		"PartitionDown",
+		"PartitionInactive",
+		"JobHeldAdmin",
+		"JobHeldUser",
+		"NvidiaImexChannels",
+		"BeginTime",
+		"Licenses",
+		"Reservation",
+		"ReqNodeNotAvail",
+		"FrontEndDown",
+		"SchedDefer",
+		"NodeDown",
+		"BadConstraints",
+		"SystemFailure",
+		"JobLaunchFailure",
+		"NonZeroExitCode",
+		"RaisedSignal",
+		"TimeLimit",
+		"InactiveLimit",
+		"InvalidAccount",
+		"InvalidQOS",
+		"QOSUsageThreshold",
+		"Cleaning",
+		"QOSNotAllowed",
+		"AccountNotAllowed",
+		"DependencyNeverSatisfied",
+		"JobHoldMaxRequeue",
+		"JobArrayTaskLimit",
+		"BurstBufferResources",
+		"BurstBufferStageIn",
+		"BurstBufferOperation",
+		"PowerNotAvail",
+		"PowerReserved",
+		"PartitionConfig",
+		"AccountingPolicy",
+		"FedJobLock",
+		"OutOfMemory",
+		"MaxMemPerLimit",
+		"ReservationDeleted",
+		"ReservationInvalid",
+		"Constraints",
+		"MaxPoweredUpNodes",
+		"MpiPortsBusy",
+		"AssociationJobLimit",
+		"AssociationResourceLimit",
+		"AssociationTimeLimit",
+		"QOSJobLimit",
+		"QOSResourceLimit",
+		"QOSTimeLimit",
+		"AssocMaxJobsLimit",
+		"AssocMaxSubmitJobLimit",
+		"AssocGrpBBMinutes",
+		"MaxJobsPerAccount",
+		"MaxNodeRunMinsPerUser",
+	};
+	char words[OSP_WAITING_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		struct osp_waiting waiting = job;
+
+		waiting.reason = reasons[i];
+		osp_waiting_words(&waiting, words, sizeof(words));
+		if (!*words || strstr(words, "Slurm's reason is"))
+			fail_msg("%s: %s", reasons[i], words);
 	}
 }
 
@@ -170,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(each_reason),
 		cmocka_unit_test(a_gang_waits_for_its_build),
 		cmocka_unit_test(little_known),
 		cmocka_unit_test(features),
