@@ -45,11 +45,17 @@ static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_c
 /* A policy's file, or the usual one if Slurm has no MUNGE. */
 static void find_key_file(struct osp_gate_job *job)
 {
-	const char *type = configuration ? osp_slurm_conf_value(configuration, "AuthType", "") : "";
-	const char *file = job->policy->key_file;
+	const char *file = osp_key_file(configuration, job->policy->key_file, OSP_SECRETS_PATH);
 
-	if (!file && !strcasecmp(type, "auth/slurm"))
-		file = OSP_SECRETS_PATH;
+	if (file)
+		snprintf(job->key_file, sizeof(job->key_file), "%s%s", job->root, file);
+}
+
+static void find_report_key_file(struct osp_gate_job *job)
+{
+	const char *file = osp_key_file(
+		configuration, osp_config_watch(job->config)->report_key_file, OSP_REPORT_KEY_PATH);
+
 	if (file)
 		snprintf(job->key_file, sizeof(job->key_file), "%s%s", job->root, file);
 }
@@ -242,6 +248,7 @@ int osp_gate_node_read(struct osp_gate_job *job, struct osp_error *error)
 	if (!configuration)
 		return osp_error_set(error, "slurm.conf is not found");
 	find_munge_socket(job, configuration);
+	find_report_key_file(job);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct osp_gate_job {
 	bool numbers_unsure;	/* Slurm has said which, by numbers that may be of other GPUs */
 	char config_file[4096]; /* "" if there is none */
 	struct osp_error refused; /* why it is not in force; "" = it is */
-	char key_file[4096];	  /* "" if MUNGE proves messages */
+	char key_file[4096];	  /* of the keys that seal messages; "": MUNGE does */
 	char munge_socket[108];	  /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];
 	bool clustermgtd;   /* it ends the instances of drained nodes (lib/conf/clustermgtd.h) */

@@ -25,14 +25,17 @@
 int osp_gate_wire_open(struct osp_gate_wire *wire, const char *key_file, const char *socket,
 		       uint32_t life_s, struct osp_error *error)
 {
-	if (*key_file)
-		return osp_gate_seal_by_keys(&wire->seal, key_file, life_s, error);
-	return osp_gate_seal_by_munge(&wire->seal, socket, life_s, error);
+	const struct osp_seal_means means = {.key_file = key_file,
+					     .munge_socket = socket,
+					     .life_s = life_s,
+					     .reader = geteuid()};
+
+	return osp_seal_begin(&wire->seal, &means, error);
 }
 
 void osp_gate_wire_close(struct osp_gate_wire *wire)
 {
-	osp_gate_seal_close(&wire->seal);
+	osp_seal_end(&wire->seal);
 }
 
 /* Opens a message that has a zero byte behind it. */
@@ -40,7 +43,7 @@ static int unseal(struct osp_gate_wire *wire, const char *sealed, size_t bytes,
 		  struct osp_gate_message *message)
 {
 	size_t inside_bytes = 0;
-	void *inside = osp_gate_seal_open(&wire->seal, sealed, bytes, &inside_bytes);
+	void *inside = osp_seal_open(&wire->seal, sealed, bytes, geteuid(), &inside_bytes);
 	int state = -1;
 
 	if (!inside)
@@ -387,7 +390,7 @@ int osp_gate_seal(struct osp_gate_wire *wire, struct osp_gate_peer *peer, struct
 		  struct osp_error *error)
 {
 	struct osp_text sealed = OSP_TEXT_INIT;
-	int rc = osp_gate_seal_message(&wire->seal, message, &sealed, error);
+	int rc = osp_seal_message(&wire->seal, message, &sealed, error);
 	uint32_t length = htonl((uint32_t)sealed.length_bytes);
 
 	osp_text_free(message);

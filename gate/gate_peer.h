@@ -4,7 +4,7 @@
  *
  * The listening side greets with its job, its rank and a new random challenge. The connecting side
  * answers with messages (lib/gate/gate_message.h), each sealed so that only root can have made it
- * and only root can open it (gate/gate_seal.h), and repeating the challenge. Messages the other way
+ * and only root can open it (host/seal/seal.h), and repeating the challenge. Messages the other way
  * repeat the connecting side's nonce. So a message that was recorded, on this connection or on
  * another, is refused. The greeting holds the version of the messages, and is the same in every
  * version:
@@ -25,7 +25,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "gate/gate_seal.h"
+#include "host/seal/seal.h"
 #include "lib/gate/gate_message.h"
 
 #define OSP_GATE_GREETING_BYTES (4 + 1 + 4 + 4 + 4 + OSP_GATE_CHALLENGE_BYTES)
@@ -64,7 +64,7 @@ struct osp_gate_dropped {
 };
 
 struct osp_gate_wire {
-	struct osp_gate_seal seal;
+	struct osp_seal seal;
 	struct osp_gate_dropped dropped;
 	uint32_t job;
 	uint32_t restarts;

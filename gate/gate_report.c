@@ -22,8 +22,8 @@
 #include "gate/gate_node.h"
 #include "gate/gate_peer.h"
 #include "host/record/history_line.h"
-#include "host/report/report_seal.h"
 #include "host/report/report_wire.h"
+#include "host/seal/seal.h"
 #include "host/source/run_program.h"
 
 #define NVML_MS	       10000 /* chosen: NVML begins in 2 s on a node with 8 GPUs */
@@ -167,16 +167,31 @@ static int take_greeting(const struct osp_gate_peer *peer, struct osp_place_repo
 	return 0;
 }
 
-static int seal(const struct osp_gate_job *job, const struct osp_place_report *report, uid_t reader,
-		struct osp_gate_peer *peer, struct osp_error *error)
+/* For `reader` alone where MUNGE seals. */
+static int begin_seal(const struct osp_gate_job *job, uid_t reader, struct osp_seal *seal,
+		      struct osp_error *error)
+{
+	const struct osp_seal_means means = {.key_file = job->key_file,
+					     .munge_socket = job->munge_socket,
+					     .life_s = OSP_REPORT_LIFE_S,
+					     .reader = reader};
+
+	return osp_seal_begin(seal, &means, error);
+}
+
+static int add_sealed(const struct osp_gate_job *job, const struct osp_place_report *report,
+		      uid_t reader, struct osp_gate_peer *peer, struct osp_error *error)
 {
 	struct osp_text text = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
+	struct osp_seal seal;
 	uint32_t length;
 	int rc;
 
 	osp_report_write(report, &text);
-	rc = text.failed ? osp_error_set(error, "out of memory")
-			 : osp_report_seal(job->munge_socket, &text, reader, &sealed, error);
+	rc = begin_seal(job, reader, &seal, error);
+	if (!rc)
+		rc = osp_seal_message(&seal, &text, &sealed, error);
+	osp_seal_end(&seal);
 	length = htonl((uint32_t)sealed.length_bytes);
 	osp_text_add_bytes(&peer->out, (const char *)&length, sizeof(length));
 	osp_text_add_bytes(&peer->out, sealed.data ? sealed.data : "", sealed.length_bytes);
@@ -193,6 +208,7 @@ static bool is_receipted(const struct osp_gate_job *job, const struct osp_gate_p
 {
 	char sealed[OSP_REPORT_SEALED_MAX + 1], *receipt;
 	const size_t mark_bytes = sizeof(OSP_REPORT_RECEIPT) - 1;
+	struct osp_seal seal;
 	size_t bytes = 0;
 	uint32_t length;
 	bool is;
@@ -203,7 +219,10 @@ static bool is_receipted(const struct osp_gate_job *job, const struct osp_gate_p
 	if (length > OSP_REPORT_SEALED_MAX || !receive(peer, sealed, length))
 		return false;
 	sealed[length] = '\0';
-	receipt = osp_report_open(job->munge_socket, sealed, reader, &bytes);
+	receipt = begin_seal(job, reader, &seal, NULL)
+			  ? NULL
+			  : osp_seal_open(&seal, sealed, length, reader, &bytes);
+	osp_seal_end(&seal);
 	is = receipt && bytes == OSP_REPORT_RECEIPT_BYTES &&
 	     !memcmp(receipt, OSP_REPORT_RECEIPT, mark_bytes) &&
 	     !memcmp(receipt + mark_bytes, report->challenge, sizeof(report->challenge));
@@ -244,7 +263,8 @@ static int talk(const struct osp_gate_job *job, struct osp_place_report *report,
 
 	if (!wait_for(peer, POLLOUT) || osp_gate_connected(peer))
 		return osp_error_set(error, "cannot be reached");
-	if (take_greeting(peer, report, &reader, error) || seal(job, report, reader, peer, error))
+	if (take_greeting(peer, report, &reader, error) ||
+	    add_sealed(job, report, reader, peer, error))
 		return -1;
 	while (osp_gate_unsent(peer)) {
 		if (!wait_for(peer, POLLOUT) || osp_gate_flush(peer))
@@ -324,7 +344,12 @@ int osp_gate_report(const struct osp_gate_job *job, struct osp_error *error)
 	uint32_t port = osp_config_watch(job->config)->report_port;
 	struct osp_place_report report;
 	enum osp_own_nvlink nvlink;
+	struct osp_seal seal;
+	int rc = begin_seal(job, 0, &seal, error);
 
+	osp_seal_end(&seal);
+	if (rc)
+		return rc;
 	nvlink = look(job, &report);
 	if (!report.boot_s)
 		return osp_error_set(error, "/proc/uptime cannot be read");

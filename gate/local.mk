@@ -26,7 +26,6 @@ onespine_gate_SOURCES = \
 	gate/gate_reducer.c gate/gate_reducer.h \
 	gate/gate_report.c gate/gate_report.h \
 	gate/gate_rights.c gate/gate_rights.h \
-	gate/gate_seal.c gate/gate_seal.h \
 	gate/gate_loop.c gate/gate_loop.h \
 	gate/gate_loop_private.h \
 	gate/gate_send.c \

@@ -53,15 +53,16 @@ libhost_la_SOURCES += host/source/run_program.c host/source/run_program.h
 libhost_la_CPPFLAGS = $(HOST_CPPFLAGS)
 libhost_la_LIBADD = libonespine.la $(JANSSON_LIBS)
 
-# what nodes report of themselves: the gate's end and the watch's
+# what nodes report of themselves, the gate's end and the watch's, and what seals both
 if HAVE_MUNGE
 noinst_LTLIBRARIES += libreport.la
 libreport_la_SOURCES = \
 	host/report/known_nodes.c host/report/known_nodes.h \
 	host/report/listen.c host/report/listen.h \
-	host/report/report_seal.c host/report/report_seal.h host/report/report_wire.h
-libreport_la_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)
-libreport_la_LIBADD = libhost.la $(MUNGE_LIBS)
+	host/report/report_wire.h \
+	host/seal/seal.c host/seal/seal.h
+libreport_la_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
+libreport_la_LIBADD = libhost.la $(MUNGE_LIBS) $(SODIUM_LIBS)
 endif
 
 # where nodes are: who can be asked, and what becomes of their answers

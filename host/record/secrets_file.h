@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * secrets_file.h - the file of the gate's keys (lib/gate/secrets.h) on this host
+ * secrets_file.h - a file of keys (lib/gate/secrets.h) on this host, the gate's or the reports'
  *
  * One thread.
  */
@@ -11,7 +11,8 @@
 #include "lib/gate/secrets.h"
 
 /* Where it is unless onespine.yaml says otherwise. */
-#define OSP_SECRETS_PATH OSP_SITE_DIR "/gate.key"
+#define OSP_SECRETS_PATH    OSP_SITE_DIR "/gate.key"   /* the gates' */
+#define OSP_REPORT_KEY_PATH OSP_SITE_DIR "/report.key" /* of what nodes report to the watch */
 
 /*
  * Reads it; a link is followed. Returns 0, or -1 with `error` set: it is missing or no regular

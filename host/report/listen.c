@@ -20,8 +20,8 @@
 
 #include "host/files.h"
 #include "host/report/known_nodes.h"
-#include "host/report/report_seal.h"
 #include "host/report/report_wire.h"
+#include "host/seal/seal.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/report_book.h"
 
@@ -75,7 +75,7 @@ struct osp_listen {
 	int wake; /* an eventfd: the thread is to end */
 	pthread_t thread;
 	char *path;
-	char munge_socket[108];
+	char *key_file, *munge_socket;
 	struct guest guests[GUESTS_MAX];
 	uint32_t dropped[DROPS];
 	struct osp_report_book *book; /* the thread's alone, after the start */
@@ -127,6 +127,32 @@ static enum osp_report_answer take(struct osp_listen *listen, const struct guest
 	return OSP_REPORT_TAKEN;
 }
 
+/* With the keys of now: they may be changed while the watch runs. */
+static int begin_seal(const struct osp_listen *listen, struct osp_seal *seal,
+		      struct osp_error *error)
+{
+	const struct osp_seal_means means = {.key_file = listen->key_file,
+					     .munge_socket = listen->munge_socket,
+					     .life_s = OSP_REPORT_LIFE_S,
+					     .reader = 0};
+
+	return osp_seal_begin(seal, &means, error);
+}
+
+/* Returns the report if root sealed it, to be freed, or NULL. */
+static char *open_report(const struct osp_listen *listen, const struct guest *guest,
+			 size_t *report_bytes)
+{
+	struct osp_seal seal;
+	char *text = NULL;
+
+	if (!begin_seal(listen, &seal, NULL))
+		text = osp_seal_open(&seal, (const char *)guest->in + OSP_REPORT_LENGTH_BYTES,
+				     guest->bytes - OSP_REPORT_LENGTH_BYTES, 0, report_bytes);
+	osp_seal_end(&seal);
+	return text;
+}
+
 /* Judges what a guest said, which is whole. */
 static enum osp_report_answer judge(struct osp_listen *listen, struct guest *guest)
 {
@@ -136,8 +162,7 @@ static enum osp_report_answer judge(struct osp_listen *listen, struct guest *gue
 	int rc;
 
 	guest->in[guest->bytes] = '\0';
-	text = osp_report_open(listen->munge_socket,
-			       (const char *)guest->in + OSP_REPORT_LENGTH_BYTES, 0, &bytes);
+	text = open_report(listen, guest, &bytes);
 	if (!text)
 		return drop(listen, DROP_SEAL, OSP_REPORT_REFUSED);
 	rc = osp_report_read(text, bytes, &report, NULL);
@@ -245,16 +270,18 @@ static void add_receipt(const struct osp_listen *listen, const struct guest *gue
 			struct osp_text *out)
 {
 	struct osp_text receipt = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
+	struct osp_seal seal;
 	uint32_t length;
 
 	osp_text_add(&receipt, OSP_REPORT_RECEIPT);
 	osp_text_add_bytes(&receipt, (const char *)guest->challenge, sizeof(guest->challenge));
-	if (!receipt.failed && !osp_report_seal(listen->munge_socket, &receipt, 0, &sealed, NULL) &&
+	if (!begin_seal(listen, &seal, NULL) && !osp_seal_message(&seal, &receipt, &sealed, NULL) &&
 	    sealed.data) {
 		length = htonl((uint32_t)sealed.length_bytes);
 		osp_text_add_bytes(out, (const char *)&length, sizeof(length));
 		osp_text_add_bytes(out, sealed.data, sealed.length_bytes);
 	}
+	osp_seal_end(&seal);
 	osp_text_free(&receipt);
 	osp_text_free(&sealed);
 }
@@ -469,13 +496,23 @@ static void end(struct osp_listen *listen)
 	osp_report_book_free(listen->book);
 	osp_known_nodes_free(listen->known);
 	free(listen->path);
+	free(listen->key_file);
+	free(listen->munge_socket);
 	free(listen);
 }
 
 static int begin(struct osp_listen *listen, uint16_t port, struct osp_error *error)
 {
-	if (!listen->path || !listen->book || !listen->known)
+	struct osp_seal seal;
+	int rc;
+
+	if (!listen->path || !listen->book || !listen->known || !listen->key_file ||
+	    !listen->munge_socket)
 		return osp_error_set(error, "out of memory");
+	rc = begin_seal(listen, &seal, error);
+	osp_seal_end(&seal);
+	if (rc)
+		return rc;
 	listen->file = open_socket(AF_INET6, port);
 	if (listen->file < 0 && errno != EADDRINUSE)
 		listen->file = open_socket(AF_INET, port);
@@ -488,8 +525,8 @@ static int begin(struct osp_listen *listen, uint16_t port, struct osp_error *err
 	return 0;
 }
 
-struct osp_listen *osp_listen_begin(uint16_t port, const char *path, const char *munge_socket,
-				    struct osp_error *error)
+struct osp_listen *osp_listen_begin(uint16_t port, const char *path, const char *key_file,
+				    const char *munge_socket, struct osp_error *error)
 {
 	struct osp_listen *listen = calloc(1, sizeof(*listen));
 
@@ -500,7 +537,8 @@ struct osp_listen *osp_listen_begin(uint16_t port, const char *path, const char 
 	listen->file = listen->wake = -1;
 	for (int i = 0; i < GUESTS_MAX; i++)
 		listen->guests[i].file = -1;
-	snprintf(listen->munge_socket, sizeof(listen->munge_socket), "%s", munge_socket);
+	listen->key_file = strdup(key_file);
+	listen->munge_socket = strdup(munge_socket);
 	listen->path = strdup(path);
 	listen->book = read_before(path);
 	listen->known = osp_known_nodes_new();

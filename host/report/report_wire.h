@@ -8,10 +8,11 @@
  *	"OSPR" VERSION UID CHALLENGE	1, 4 (its user id, big-endian) and 16 bytes
  *
  * The node answers with the length of the sealed report (4 bytes, big-endian) and the sealed report
- * (report_seal.h), sealed for that user, who must be root or SlurmUser. The watch answers with one
- * byte, and ends the connection. Behind OSP_REPORT_TAKEN comes the receipt, sent as the report is:
- * "OSPK" and the challenge, sealed by that user for root. The port is one that users can have while
- * no watch does, and a node that believed such a user would not report again.
+ * (host/seal/seal.h). MUNGE seals it for that user alone, who must be root or SlurmUser. The watch
+ * answers with one byte, and ends the connection. Behind OSP_REPORT_TAKEN comes the receipt, sent
+ * as the report is: "OSPK" and the challenge, sealed by that user, by MUNGE for root alone. The
+ * port is one that users can have while no watch does, and a node that believed such a user would
+ * not report again.
  *
  * Any thread.
  */
@@ -27,6 +28,7 @@
 #define OSP_REPORT_MARK_BYTES	  4
 #define OSP_REPORT_WIRE_VERSION	  1
 #define OSP_REPORT_GREETING_BYTES (OSP_REPORT_MARK_BYTES + 1 + 4 + OSP_REPORT_CHALLENGE_BYTES)
+#define OSP_REPORT_LIFE_S	  60 /* a seal is good so long; clocks may differ by it */
 #define OSP_REPORT_LENGTH_BYTES	  4
 #define OSP_REPORT_RECEIPT	  "OSPK"
 #define OSP_REPORT_RECEIPT_BYTES  (4 + OSP_REPORT_CHALLENGE_BYTES)

@@ -595,6 +595,14 @@ void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t so
 		snprintf(socket, socket_bytes, "%.*s", (int)strcspn(at + 7, ","), at + 7);
 }
 
+const char *osp_key_file(const struct osp_slurm_conf *conf, const char *named, const char *usual)
+{
+	if (named)
+		return named;
+	return conf && !strcasecmp(osp_slurm_conf_value(conf, "AuthType", ""), "auth/slurm") ? usual
+											     : NULL;
+}
+
 bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root)
 {
 	char path[4096], *text;

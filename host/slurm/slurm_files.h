@@ -75,6 +75,11 @@ char *osp_scripts_folder(const char *conf_path, const char *name);
 /* MUNGE's socket, of AuthInfo=socket=PATH,ttl=..; "" for its default. */
 void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t socket_bytes);
 
+/* Returns the file of keys (host/seal/seal.h) that replaces MUNGE: `named`, which onespine.yaml
+ * names, or `usual` if that is NULL and Slurm itself has no MUNGE (AuthType=auth/slurm). NULL:
+ * MUNGE. */
+const char *osp_key_file(const struct osp_slurm_conf *conf, const char *named, const char *usual);
+
 /* SlurmUser's number; root's if there is no such user. */
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 

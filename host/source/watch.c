@@ -384,7 +384,7 @@ static int begin_to_listen(struct watching *watching, struct osp_error *error)
 		return 0;
 #ifdef OSP_HAVE_MUNGE
 	watching->listen = osp_listen_begin((uint16_t)watch->report_port, watch->reports,
-					    watch->munge_socket, error);
+					    watch->report_key_file, watch->munge_socket, error);
 	return watching->listen ? 0 : -1;
 #else
 	return osp_error_set(error, "watch.report_port: this build was configured without MUNGE");
@@ -395,10 +395,12 @@ static int begin_to_listen(struct watching *watching, struct osp_error *error)
  * the same. */
 static void listen_if_not(struct watching *watching)
 {
+	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES];
 	struct osp_error error = {.text = ""};
 
 	if (!watching->listen && begin_to_listen(watching, &error))
-		say_once(watching->said_listen, "no node's report is heard", error.text);
+		say_once(watching->said_listen, "no node's report is heard",
+			 osp_error_format(&error, words, sizeof(words)));
 }
 
 static void end_listening(struct watching *watching)

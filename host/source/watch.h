@@ -57,9 +57,10 @@ struct osp_watch {
 	const char *slurm_root;	      /* NULL: Slurm's Topology= is left alone */
 	osp_watch_slurm_f *slurm_topology;
 	uint32_t report_port; /* nodes are heard there (host/report/listen.h); 0: they are not */
-	const char *munge_socket; /* "" for the default */
-	const char *reports;	  /* FILE.reports */
-	bool asks_reports;	  /* a source goes by the reports: it is asked when one is new */
+	const char *report_key_file; /* of the keys that seal reports; "": MUNGE does */
+	const char *munge_socket;    /* "" for the default */
+	const char *reports;	     /* FILE.reports */
+	bool asks_reports;	     /* a source goes by the reports: it is asked when one is new */
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

@@ -9,14 +9,16 @@
 #include "lib/topology/slurm_unit.h"
 
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {
-	"from",	      "interval_s",	"max_lost",   "max_moved",
-	"block_ends", "slurm_topology", "report_port"};
+	"from",	      "interval_s",	"max_lost",    "max_moved",
+	"block_ends", "slurm_topology", "report_port", "report_key_file"};
 
 /*
  * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
  * once.
  */
-#define INTERVAL_S 300
+#define INTERVAL_S    300
+
+#define KEY_FILE_AUTO "auto"
 
 void osp_watch_policy_default(struct osp_watch_policy *policy)
 {
@@ -92,6 +94,21 @@ static int take_port(const struct osp_document *document, const struct osp_value
 		       : 0;
 }
 
+static int take_key_file(const struct osp_document *document, const struct osp_value *value,
+			 const char **to, struct osp_error *error)
+{
+	if (osp_value_string(document, value, to, error))
+		return -1;
+	if (!strcasecmp(*to, KEY_FILE_AUTO))
+		*to = NULL;
+	else if (**to != '/')
+		return osp_document_error(document, value, error,
+					  "report_key_file: auto or a file's whole path is "
+					  "expected, not '%.80s'",
+					  *to);
+	return 0;
+}
+
 static int take_key(const struct osp_document *document, const struct osp_value *value,
 		    enum osp_watch_key key, struct osp_watch_policy *policy,
 		    struct osp_error *error)
@@ -113,6 +130,8 @@ static int take_key(const struct osp_document *document, const struct osp_value 
 		return take_slurm_topology(document, value, &policy->slurm_topology, error);
 	case OSP_WATCH_KEY_REPORT_PORT:
 		return take_port(document, value, &policy->report_port, error);
+	case OSP_WATCH_KEY_REPORT_KEY_FILE:
+		return take_key_file(document, value, &policy->report_key_file, error);
 	case OSP_WATCH_KEY_COUNT:
 		break;
 	}
@@ -140,7 +159,7 @@ int osp_watch_policy_read(const struct osp_document *document, const struct osp_
 bool osp_watch_key_is_word(enum osp_watch_key key)
 {
 	return key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS ||
-	       key == OSP_WATCH_KEY_SLURM_TOPOLOGY;
+	       key == OSP_WATCH_KEY_SLURM_TOPOLOGY || key == OSP_WATCH_KEY_REPORT_KEY_FILE;
 }
 
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
@@ -157,6 +176,8 @@ const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum os
 		return policy->from ? policy->from : "off";
 	if (key == OSP_WATCH_KEY_SLURM_TOPOLOGY)
 		return policy->slurm_topology ? policy->slurm_topology : "off";
+	if (key == OSP_WATCH_KEY_REPORT_KEY_FILE)
+		return policy->report_key_file ? policy->report_key_file : KEY_FILE_AUTO;
 	snprintf(buffer, buffer_bytes, "%u", number);
 	return buffer;
 }

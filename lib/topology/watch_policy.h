@@ -15,6 +15,8 @@
  *				the same, below that switch (slurm_unit.h)
  *	  report_port: 0	# or a TCP port of slurmctld's hosts, 1024 to 65535: there the watch
  *				hears what nodes know of their own places (report.h)
+ *	  report_key_file: auto	# or a file of keys (lib/gate/secrets.h) that proves reports instead
+ *				of MUNGE
  *
  * Every key has a default. Any thread.
  */
@@ -36,6 +38,7 @@ enum osp_watch_key {
 	OSP_WATCH_KEY_BLOCK_ENDS,
 	OSP_WATCH_KEY_SLURM_TOPOLOGY,
 	OSP_WATCH_KEY_REPORT_PORT,
+	OSP_WATCH_KEY_REPORT_KEY_FILE,
 	OSP_WATCH_KEY_COUNT
 };
 
@@ -46,8 +49,9 @@ struct osp_watch_policy {
 	uint32_t interval_s;
 	struct osp_topology_guard guard;
 	bool reserve_block_ends;
-	const char *slurm_topology; /* where our paths begin; NULL: off */
-	uint32_t report_port;	    /* at which the watch hears nodes; 0: off */
+	const char *slurm_topology;  /* where our paths begin; NULL: off */
+	uint32_t report_port;	     /* at which the watch hears nodes; 0: off */
+	const char *report_key_file; /* NULL: the usual one with auth/slurm, else MUNGE */
 };
 
 #define OSP_WATCH_INTERVAL_MAX_S 86400

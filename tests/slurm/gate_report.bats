@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate_report.bats - nodes tell the watch what they know of their own places, and nobody else does
+bats_require_minimum_version 1.5.0
 
 load helpers
 load gate_helpers
@@ -219,7 +220,7 @@ while len(sealed) < length:
     sealed += guest.recv(length - len(sealed))
 guest.sendall(b"k" + (length.to_bytes(4, "big") + sealed if sys.argv[2] == "echo" else b""))
 guest.close()
-print(sealed.decode())' "$REPORT_PORT" "$2" >"$1" 3>&- &
+sys.stdout.buffer.write(sealed + b"\n")' "$REPORT_PORT" "$2" >"$1" 3>&- &
 	pretender=$!
 	await 20 grep -q listens "$1"
 }
@@ -328,6 +329,109 @@ time.sleep(60)' "$REPORT_PORT" >"$BATS_TEST_TMPDIR/silent" 3>&- &
 	await 10 shows "$(uuid 17).5" said_by n3 5
 	kill "$silent" 2>/dev/null || true
 	wait "$silent" || true
+}
+
+# --- with a key instead of MUNGE ------------------------------------------------------------------
+
+# with_keys NODE...: the nodes have the key of the reports, and the watch begins anew with another copy of it
+with_keys() {
+	local node
+	KEY=$BATS_TEST_TMPDIR/report.key
+	onespine gate key new a "--key-file=$KEY"
+	copy_key "$@"
+	sed -i "s/report_port: $REPORT_PORT/&, report_key_file: \/report.key/" "$ONESPINE_CLUSTER/onespine.yaml"
+	mkdir -p "$ONESPINE_CLUSTER/watcher"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$ONESPINE_CLUSTER/watcher"
+	sed "s#report_key_file: /report.key#report_key_file: $KEY#" "$ONESPINE_CLUSTER/onespine.yaml" \
+		>"$ONESPINE_CLUSTER/watcher/onespine.yaml"
+	unwatch
+	SLURM_CONF=$ONESPINE_CLUSTER/watcher/slurm.conf watch
+}
+
+copy_key() {
+	local node
+	for node; do
+		install -m 600 "$KEY" "$ONESPINE_CLUSTER/nodes/$node/report.key"
+	done
+}
+
+without_keys() {
+	cp "$BATS_FILE_TMPDIR/onespine.yaml" "$ONESPINE_CLUSTER/onespine.yaml"
+	rm -f "$ONESPINE_CLUSTER"/nodes/*/report.key
+}
+
+# by_key FILE: seals with that key
+by_key() {
+	printf '%q ' "$BATS_TEST_DIRNAME/gate_seal.py" seal "$1"
+}
+
+@test "with a key nodes are heard without MUNGE; a credential, another key, an old or a recorded report are not" {
+	local other=$BATS_TEST_TMPDIR/other.key said
+	with_keys n1 n2
+	domain n1 23 1
+	run report n1
+	equal "$output" ''
+	equal "$status" 0
+	await 10 shows "$(uuid 23).1" said_by n1 5
+	# the key is changed without a stop of the watch; n2 still has the file of before
+	onespine gate key add b "--key-file=$KEY"
+	copy_key n1 n2
+	onespine gate key use "--key-file=$KEY"
+	copy_key n1
+	domain n1 23 2
+	domain n2 23 3
+	for node in n1 n2; do
+		run report "$node"
+		equal "$output" ''
+	done
+	await 10 shows "$(uuid 23).2" said_by n1 5
+	await 10 shows "$(uuid 23).3" said_by n2 5
+	# who has no key, or another one
+	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)")
+	equal "$said" n "root's credential"
+	onespine gate key new b "--key-file=$other"
+	said=$(text n1 | say --from "$(address n1)" --by "$(by_key "$other")")
+	equal "$said" n 'another key'
+	said=$(text n1 | say --from "$(address n1)" --by "$(by_key "$KEY") b 600")
+	equal "$said" n 'sealed ten minutes ago'
+	said=$(text n1 | say --from "$(address n2)" --by "$(by_key "$KEY")" --recorded "$BATS_TEST_TMPDIR/recorded")
+	equal "$said" a
+	said=$(say --from "$(address n1)" --recorded "$BATS_TEST_TMPDIR/recorded" </dev/null)
+	equal "$said" n 'recorded'
+	install -m 600 "$other" "$ONESPINE_CLUSTER/nodes/n2/report.key"
+	run report n2
+	equal "$status" 1
+	holds "$output" 'refuses the report'
+	# and nobody else takes one, or can read it
+	unwatch
+	pretend "$BATS_TEST_TMPDIR/taken" key
+	run report n1
+	equal "$status" 1
+	holds "$output" "does not prove that it is root's or SlurmUser's"
+	wait "$pretender"
+	run ! grep -qaE 'nvlink|onespine-report' "$BATS_TEST_TMPDIR/taken"
+	grep -qa OSPK "$BATS_TEST_TMPDIR/taken"
+	matches "$(<"$BATS_TEST_TMPDIR/journal")" "reports dropped: .*not root's"
+	without_keys
+}
+
+@test "a key that is missing or that others may read is named, at the node and by the watch, which asks its sources" {
+	with_keys n1
+	run report n2
+	equal "$status" 1
+	matches "$output" 'nodes/n2/report.key: No such file or directory'
+	unwatch
+	chmod 644 "$KEY"
+	PATH="$BATS_FILE_TMPDIR/bin:$PATH" SLURM_CONF=$ONESPINE_CLUSTER/watcher/slurm.conf onespine topology watch \
+		--from=infiniband --interval=60 -o "$BATS_FILE_TMPDIR/watched.topology" >"$BATS_TEST_TMPDIR/journal" 2>&1 3>&- &
+	watch_pid=$!
+	await 20 grep -q "no node's report is heard: $KEY: others may read or write it" "$BATS_TEST_TMPDIR/journal"
+	await 20 grep -q ibnetdiscover "$BATS_TEST_TMPDIR/journal"
+	chmod 600 "$KEY"
+	await 40 listens
+	run report n1
+	equal "$status" 0
+	without_keys
 }
 
 # --- the level nvlink ------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """report_say.py - an uninvited guest at the watch's port
 
-usage: report_say.py [--from ADDRESS] [--user] [--munge SOCKET] [--uid UID] [--recorded FILE] [--announce BYTES] PORT <REPORT
+usage: report_say.py [--from ADDRESS] [--user] [--munge SOCKET | --by COMMAND] [--uid UID] [--recorded FILE] [--announce BYTES] PORT <REPORT
 
 Connects from a reserved port (--user: from any), reads the greeting, puts its challenge in the place of CHALLENGE in the
-report of standard input, seals it with munge for the user UID (0) and sends it. Without --munge it sends the bytes as they
-are. --recorded sends a sealed report of before, or records this one there. Prints the watch's answer: its byte, "closed"
+report of standard input, seals it with munge for the user UID (0), or by COMMAND from its input to its output, and sends it.
+Without both it sends the bytes as they are. --recorded sends a sealed report of before, or records this one there. Prints the watch's answer: its byte, "closed"
 or "no greeting". For tests alone.
 """
 import argparse
@@ -50,6 +50,8 @@ def seal(arguments, report):
         report = subprocess.run(
             ["munge", "-S", arguments.munge, "-u", arguments.uid], input=report, stdout=subprocess.PIPE, check=True
         ).stdout.strip()
+    if arguments.by:
+        report = subprocess.run(arguments.by, shell=True, input=report, stdout=subprocess.PIPE, check=True).stdout
     if arguments.recorded:
         with open(arguments.recorded, "wb") as file:
             file.write(report)
@@ -61,6 +63,7 @@ def main():
     parser.add_argument("--from", dest="from_", default="127.0.0.1")
     parser.add_argument("--user", action="store_true")
     parser.add_argument("--munge")
+    parser.add_argument("--by")
     parser.add_argument("--uid", default="0")
     parser.add_argument("--recorded")
     parser.add_argument("--announce", type=int)

@@ -85,12 +85,12 @@ tests_unit_test_gate_again_SOURCES = tests/unit/test_gate_again.c gate/gate_agai
 tests_unit_test_gate_again_LDADD = libcheck.la $(UNIT_LIBS)
 if HAVE_SODIUM
 if HAVE_MUNGE
-UNIT_TESTS += tests/unit/test_gate_seal
-tests_unit_test_gate_seal_SOURCES = tests/unit/test_gate_seal.c gate/gate_seal.c gate/gate_seal.h \
+UNIT_TESTS += tests/unit/test_seal
+tests_unit_test_seal_SOURCES = tests/unit/test_seal.c host/seal/seal.c host/seal/seal.h \
 	host/files.c host/files.h host/record/secrets_file.c host/record/secrets_file.h
-tests_unit_test_gate_seal_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
-tests_unit_test_gate_seal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=time
-tests_unit_test_gate_seal_LDADD = $(UNIT_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS)
+tests_unit_test_seal_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
+tests_unit_test_seal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=time
+tests_unit_test_seal_LDADD = $(UNIT_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS)
 endif
 endif
 UNIT_TESTS += tests/unit/test_secrets

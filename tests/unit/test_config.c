@@ -127,7 +127,8 @@ static void reads_whom_the_watch_asks(void **state)
 {
 	static const char text[] = "watch:\n  from: infiniband\n  interval_s: 60\n  max_lost: 0\n"
 				   "  max_moved: 100\n  block_ends: reserve\n"
-				   "  slurm_topology: default:fabric\n  report_port: 6830\n";
+				   "  slurm_topology: default:fabric\n  report_port: 6830\n"
+				   "  report_key_file: /etc/report.key\n";
 	struct osp_config *config = osp_config_read("f", text, strlen(text), NULL);
 	const struct osp_watch_policy *watch = osp_config_watch(config);
 
@@ -139,6 +140,7 @@ static void reads_whom_the_watch_asks(void **state)
 	assert_true(watch->reserve_block_ends);
 	assert_string_equal(watch->slurm_topology, "default:fabric");
 	assert_int_equal(watch->report_port, 6830);
+	assert_string_equal(watch->report_key_file, "/etc/report.key");
 	osp_config_free(config);
 	config = osp_config_read("f", "watch: {from: off}\n", 19, NULL);
 	watch = osp_config_watch(config);
@@ -146,6 +148,7 @@ static void reads_whom_the_watch_asks(void **state)
 	assert_false(watch->reserve_block_ends);
 	assert_null(watch->slurm_topology);
 	assert_int_equal(watch->report_port, 0);
+	assert_null(watch->report_key_file);
 	assert_int_equal(watch->interval_s, 300);
 	assert_int_equal(watch->guard.max_lost_percent, 10);
 	osp_config_free(config);
@@ -196,7 +199,11 @@ static void refuses_in_words(void **state)
 		 "1:20: max_moved: a whole number from 0 to 100 is expected, not '-1'"},
 		{"watch: {max: 1}\n",
 		 "1:9: unknown key 'max'; the keys here are from, interval_s, "
-		 "max_lost, max_moved, block_ends, slurm_topology, report_port"},
+		 "max_lost, max_moved, block_ends, slurm_topology, report_port, "
+		 "report_key_file"},
+		{"watch: {report_key_file: report.key}\n",
+		 "1:26: report_key_file: auto or a file's whole path is expected, not "
+		 "'report.key'"},
 		{"watch: {report_port: 1023}\n",
 		 "1:22: report_port: 0, or 1024 to 65535, is expected, not 1023"},
 		{"watch: {slurm_topology: default}\n",
@@ -383,6 +390,7 @@ static void shows_what_is_in_force(void **state)
 			    "watch.block_ends            off                (default)\n"
 			    "watch.slurm_topology        off                (default)\n"
 			    "watch.report_port           0                  (default)\n"
+			    "watch.report_key_file       auto               (default)\n"
 			    "gpu.mode                    enforce            (default)\n"
 			    "gpu.level                   core               (onespine.yaml:2)\n"
 			    "gpu.gang                    always             (onespine.yaml:6)\n"
@@ -464,7 +472,8 @@ static void shows_json(void **state)
 		"    \"max_moved\": {\"value\": 10, \"line\": null},\n"
 		"    \"block_ends\": {\"value\": \"off\", \"line\": null},\n"
 		"    \"slurm_topology\": {\"value\": \"off\", \"line\": null},\n"
-		"    \"report_port\": {\"value\": 0, \"line\": null}\n"
+		"    \"report_port\": {\"value\": 0, \"line\": null},\n"
+		"    \"report_key_file\": {\"value\": \"auto\", \"line\": null}\n"
 		"  },\n"
 		"  \"partitions\": {\n"
 		"    \"gpu\": {\n"

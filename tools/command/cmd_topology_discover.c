@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "host/files.h"
+#include "host/record/secrets_file.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/in_control_here.h"
@@ -281,18 +282,23 @@ static osp_watch_ends_f *block_ends_of(const struct osp_call *call,
 #endif
 }
 
-/* Finds MUNGE's socket as slurm.conf has it; "" is the default. */
-static void find_munge_socket(char *socket, size_t socket_bytes)
+/* Finds what seals reports: MUNGE's socket as slurm.conf has it, "" for its default, or a file of
+ * keys (to be freed), NULL if MUNGE does. */
+static char *find_seal(const struct osp_watch_policy *policy, char *socket, size_t socket_bytes)
 {
 	struct osp_error ignored = {.text = ""};
 	char *path = osp_find_slurm_conf(&ignored);
 	struct osp_slurm_conf *conf = path ? osp_load_slurm_conf(path, NULL, &ignored) : NULL;
+
+	const char *file = osp_key_file(conf, policy->report_key_file, OSP_REPORT_KEY_PATH);
+	char *key_file = file ? strdup(file) : NULL;
 
 	*socket = '\0';
 	if (conf)
 		osp_munge_socket(conf, socket, socket_bytes);
 	osp_slurm_conf_free(conf);
 	free(path);
+	return key_file;
 }
 
 static int watch(const struct osp_call *call, const struct osp_config *config,
@@ -300,7 +306,7 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 {
 	const struct osp_watch_policy *policy = osp_config_watch(config);
 	struct osp_error error = {.text = ""};
-	char munge_socket[108], *reports = osp_reports_path(path);
+	char munge_socket[108], *reports = osp_reports_path(path), *key_file;
 	int rc;
 	struct osp_watch watch = {
 		.sources = sources,
@@ -333,10 +339,12 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		free(reports);
 		return osp_say_error(&error);
 	}
-	find_munge_socket(munge_socket, sizeof(munge_socket));
+	key_file = find_seal(policy, munge_socket, sizeof(munge_socket));
+	watch.report_key_file = key_file ? key_file : "";
 	if (watch.look_s > watch.interval_s)
 		watch.look_s = watch.interval_s;
 	rc = osp_watch_run(&watch, &error);
+	free(key_file);
 	free(reports);
 	return rc ? say_failed(&error) : OSP_EXIT_YES;
 }

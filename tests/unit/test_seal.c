@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_gate_seal.c - messages sealed by a key: what opens them, and that nothing else does */
+/* test_seal.c - messages sealed by a key: what opens them, and that nothing else does */
 #include "onespine_config.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "gate/gate_seal.h"
+#include "host/seal/seal.h"
 
 #define FIRST	"1111111111111111111111111111111111111111111111111111111111111111"
 #define SECOND	"2222222222222222222222222222222222222222222222222222222222222222"
@@ -22,7 +22,7 @@
 
 static char folder[] = "/tmp/onespine-seal-XXXXXX";
 static char path[64];
-static time_t later_s; /* how much later it is for gate_seal.c */
+static time_t later_s; /* how much later it is for seal.c */
 
 time_t __real_time(time_t *now);
 time_t __wrap_time(time_t *now);
@@ -61,32 +61,34 @@ static void write_keys(const char *text, mode_t mode)
 	assert_int_equal(fclose(file), 0);
 }
 
+static const struct osp_seal_means means = {.key_file = path, .life_s = LIFE_S};
+
 /* A gate that started with this file. */
-static struct osp_gate_seal gate_with(const char *text)
+static struct osp_seal gate_with(const char *text)
 {
 	struct osp_error error = {.text = ""};
-	struct osp_gate_seal seal;
+	struct osp_seal seal;
 
 	write_keys(text, 0600);
-	if (osp_gate_seal_by_keys(&seal, path, LIFE_S, &error))
+	if (osp_seal_begin(&seal, &means, &error))
 		fail_msg("%s", error.text);
 	return seal;
 }
 
-static struct osp_text sealed_by(struct osp_gate_seal *seal)
+static struct osp_text sealed_by(struct osp_seal *seal)
 {
 	struct osp_text message = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
 
 	osp_text_add_bytes(&message, MESSAGE, sizeof(MESSAGE));
-	assert_int_equal(osp_gate_seal_message(seal, &message, &sealed, NULL), 0);
+	assert_int_equal(osp_seal_message(seal, &message, &sealed, NULL), 0);
 	osp_text_free(&message);
 	return sealed;
 }
 
-static bool opens(struct osp_gate_seal *seal, const struct osp_text *sealed)
+static bool opens(struct osp_seal *seal, const struct osp_text *sealed)
 {
 	size_t bytes = 0;
-	void *message = osp_gate_seal_open(seal, sealed->data, sealed->length_bytes, &bytes);
+	void *message = osp_seal_open(seal, sealed->data, sealed->length_bytes, geteuid(), &bytes);
 	bool whole = message && bytes == sizeof(MESSAGE) && !memcmp(message, MESSAGE, bytes);
 
 	assert_true(whole || !message);
@@ -96,7 +98,7 @@ static bool opens(struct osp_gate_seal *seal, const struct osp_text *sealed)
 
 static void opens_what_the_same_key_sealed(void **state)
 {
-	struct osp_gate_seal one = gate_with("a " FIRST), other = gate_with("a " FIRST);
+	struct osp_seal one = gate_with("a " FIRST), other = gate_with("a " FIRST);
 	struct osp_text sealed = sealed_by(&one), again = sealed_by(&one);
 
 	(void)state;
@@ -108,15 +110,15 @@ static void opens_what_the_same_key_sealed(void **state)
 	assert_null(memmem(sealed.data, sealed.length_bytes, "report", 6));
 	osp_text_free(&sealed);
 	osp_text_free(&again);
-	osp_gate_seal_close(&one);
-	osp_gate_seal_close(&one);
-	osp_gate_seal_close(&other);
+	osp_seal_end(&one);
+	osp_seal_end(&one);
+	osp_seal_end(&other);
 }
 
 /* Each of its bytes counts, its length too. */
 static void opens_nothing_that_was_changed(void **state)
 {
-	struct osp_gate_seal seal = gate_with("a " FIRST);
+	struct osp_seal seal = gate_with("a " FIRST);
 	struct osp_text sealed = sealed_by(&seal);
 	size_t length = sealed.length_bytes;
 
@@ -133,22 +135,22 @@ static void opens_nothing_that_was_changed(void **state)
 	sealed.data[5] = (char)255; /* the length of the name */
 	assert_false(opens(&seal, &sealed));
 	osp_text_free(&sealed);
-	osp_gate_seal_close(&seal);
+	osp_seal_end(&seal);
 }
 
 static void opens_nothing_of_another_key(void **state)
 {
-	struct osp_gate_seal one = gate_with("a " FIRST), same_name = gate_with("a " SECOND),
-			     other_name = gate_with("b " FIRST);
+	struct osp_seal one = gate_with("a " FIRST), same_name = gate_with("a " SECOND),
+			other_name = gate_with("b " FIRST);
 	struct osp_text sealed = sealed_by(&one);
 
 	(void)state;
 	assert_false(opens(&same_name, &sealed));
 	assert_false(opens(&other_name, &sealed));
 	osp_text_free(&sealed);
-	osp_gate_seal_close(&one);
-	osp_gate_seal_close(&same_name);
-	osp_gate_seal_close(&other_name);
+	osp_seal_end(&one);
+	osp_seal_end(&same_name);
+	osp_seal_end(&other_name);
 }
 
 static void is_good_for_a_time(void **state)
@@ -165,21 +167,21 @@ static void is_good_for_a_time(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_gate_seal seal = gate_with("a " FIRST);
+		struct osp_seal seal = gate_with("a " FIRST);
 		struct osp_text sealed = sealed_by(&seal);
 
 		later_s = cases[i].later_s;
 		assert_int_equal(opens(&seal, &sealed), cases[i].good);
 		later_s = 0;
 		osp_text_free(&sealed);
-		osp_gate_seal_close(&seal);
+		osp_seal_end(&seal);
 	}
 }
 
 /* Whoever records what two gates say on one connection can send it there again. */
 static void opens_it_once(void **state)
 {
-	struct osp_gate_seal one = gate_with("a " FIRST), other = gate_with("a " FIRST);
+	struct osp_seal one = gate_with("a " FIRST), other = gate_with("a " FIRST);
 	struct osp_text first = sealed_by(&one);
 
 	(void)state;
@@ -200,8 +202,8 @@ static void opens_it_once(void **state)
 	first.data[first.length_bytes - 1] ^= 1;
 	assert_true(opens(&other, &first));
 	osp_text_free(&first);
-	osp_gate_seal_close(&one);
-	osp_gate_seal_close(&other);
+	osp_seal_end(&one);
+	osp_seal_end(&other);
 }
 
 /* What MUNGE sealed is nothing to a key, and a key's nothing to MUNGE's "MUNGE:...:". */
@@ -209,17 +211,17 @@ static void opens_nothing_of_munge(void **state)
 {
 	static char credential[] = "MUNGE:AwQFAADuJ6NkP0m9nFzq0sUcHq5yZJ6mZm4gV1o=:";
 	struct osp_text sealed = {.data = credential, .length_bytes = sizeof(credential) - 1};
-	struct osp_gate_seal seal = gate_with("a " FIRST);
+	struct osp_seal seal = gate_with("a " FIRST);
 
 	(void)state;
 	assert_false(opens(&seal, &sealed));
 	assert_string_equal(seal.unknown, "");
-	osp_gate_seal_close(&seal);
+	osp_seal_end(&seal);
 }
 
 static void remembers_which_key_is_missing(void **state)
 {
-	struct osp_gate_seal old = gate_with("2026-08 " FIRST), new = gate_with("2026-11 " SECOND);
+	struct osp_seal old = gate_with("2026-08 " FIRST), new = gate_with("2026-11 " SECOND);
 	struct osp_text sealed = sealed_by(&new);
 	char *letter;
 
@@ -234,8 +236,8 @@ static void remembers_which_key_is_missing(void **state)
 	assert_false(opens(&old, &sealed));
 	assert_string_equal(old.unknown, "");
 	osp_text_free(&sealed);
-	osp_gate_seal_close(&old);
-	osp_gate_seal_close(&new);
+	osp_seal_end(&old);
+	osp_seal_end(&new);
 }
 
 /* At no step of a change of the key does a gate with the file of the step before refuse another. */
@@ -246,15 +248,15 @@ static void a_key_is_changed_without_a_stop(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct osp_gate_seal before = gate_with(steps[i - 1]), after = gate_with(steps[i]);
+		struct osp_seal before = gate_with(steps[i - 1]), after = gate_with(steps[i]);
 		struct osp_text old = sealed_by(&before), new = sealed_by(&after);
 
 		assert_true(opens(&after, &old));
 		assert_true(opens(&before, &new));
 		osp_text_free(&old);
 		osp_text_free(&new);
-		osp_gate_seal_close(&before);
-		osp_gate_seal_close(&after);
+		osp_seal_end(&before);
+		osp_seal_end(&after);
 	}
 }
 
@@ -262,23 +264,23 @@ static void obeys_no_file_that_others_know(void **state)
 {
 	static const mode_t modes[] = {0640, 0604, 0620, 0602, 0610};
 	struct osp_error error = {.text = ""};
-	struct osp_gate_seal seal;
+	struct osp_seal seal;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		write_keys("a " FIRST, modes[i]);
 		error.text[0] = '\0';
-		assert_int_equal(osp_gate_seal_by_keys(&seal, path, LIFE_S, &error), -1);
+		assert_int_equal(osp_seal_begin(&seal, &means, &error), -1);
 		assert_non_null(strstr(error.text, "others may read or write it"));
-		osp_gate_seal_close(&seal);
+		osp_seal_end(&seal);
 	}
 	write_keys("a 1", 0600);
 	error.text[0] = '\0';
-	assert_int_equal(osp_gate_seal_by_keys(&seal, path, LIFE_S, &error), -1);
+	assert_int_equal(osp_seal_begin(&seal, &means, &error), -1);
 	assert_string_equal(error.text, "a key of 64 hexadecimal digits is expected");
 	unlink(path);
 	error.text[0] = '\0';
-	assert_int_equal(osp_gate_seal_by_keys(&seal, path, LIFE_S, &error), -1);
+	assert_int_equal(osp_seal_begin(&seal, &means, &error), -1);
 	assert_string_equal(error.text, "No such file or directory");
 }
 
@@ -286,12 +288,12 @@ static void obeys_no_file_that_others_know(void **state)
 static void refuses(const char *says)
 {
 	struct osp_error error = {.text = ""};
-	struct osp_gate_seal seal;
+	struct osp_seal seal;
 
-	assert_int_equal(osp_gate_seal_by_keys(&seal, path, LIFE_S, &error), -1);
+	assert_int_equal(osp_seal_begin(&seal, &means, &error), -1);
 	if (!strstr(error.text, says))
 		fail_msg("'%s' is no '%s'", error.text, says);
-	osp_gate_seal_close(&seal);
+	osp_seal_end(&seal);
 	unlink(path);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_seal.c - messages that only root of this cluster can have made, and only root can open */
+/* seal.c - messages that only root of this cluster, or one user, can have made and can open */
 #include "onespine_config.h"
-#include "gate/gate_seal.h"
+#include "host/seal/seal.h"
 
 #include <munge.h>
 #include <stdbool.h>
@@ -18,26 +18,26 @@
 
 /* --- MUNGE ------------------------------------------------------------------------------------ */
 
-int osp_gate_seal_by_munge(struct osp_gate_seal *seal, const char *socket, uint32_t life_s,
-			   struct osp_error *error)
+static int begin_munge(struct osp_seal *seal, const struct osp_seal_means *means,
+		       struct osp_error *error)
 {
 	munge_ctx_t munge = munge_ctx_create();
 	munge_err_t state = munge ? EMUNGE_SUCCESS : EMUNGE_NO_MEMORY;
 
-	if (state == EMUNGE_SUCCESS && *socket)
-		state = munge_ctx_set(munge, MUNGE_OPT_SOCKET, socket);
+	if (state == EMUNGE_SUCCESS && *means->munge_socket)
+		state = munge_ctx_set(munge, MUNGE_OPT_SOCKET, means->munge_socket);
 	if (state == EMUNGE_SUCCESS)
-		state = munge_ctx_set(munge, MUNGE_OPT_UID_RESTRICTION, geteuid());
+		state = munge_ctx_set(munge, MUNGE_OPT_UID_RESTRICTION, means->reader);
 	if (state == EMUNGE_SUCCESS)
-		state = munge_ctx_set(munge, MUNGE_OPT_TTL, (int)life_s);
-	*seal = (struct osp_gate_seal){.munge = munge, .life_s = life_s};
+		state = munge_ctx_set(munge, MUNGE_OPT_TTL, (int)means->life_s);
+	*seal = (struct osp_seal){.munge = munge, .life_s = means->life_s};
 	if (state == EMUNGE_SUCCESS)
 		return 0;
-	osp_gate_seal_close(seal); /* one without these options would open what users sealed */
+	osp_seal_end(seal); /* one without these options would open what users sealed */
 	return osp_error_set(error, "MUNGE: %s", munge_strerror(state));
 }
 
-static int munge_message(struct osp_gate_seal *seal, const struct osp_text *message,
+static int munge_message(struct osp_seal *seal, const struct osp_text *message,
 			 struct osp_text *sealed, struct osp_error *error)
 {
 	char *credential = NULL;
@@ -54,8 +54,7 @@ static int munge_message(struct osp_gate_seal *seal, const struct osp_text *mess
 	return 0;
 }
 
-/* Opens only what root sealed: whoever runs the other gate is who runs this one. */
-static void *unmunge(struct osp_gate_seal *seal, const char *sealed, size_t *message_bytes)
+static void *unmunge(struct osp_seal *seal, const char *sealed, uid_t maker, size_t *message_bytes)
 {
 	void *inside = NULL;
 	int inside_bytes = 0;
@@ -63,7 +62,7 @@ static void *unmunge(struct osp_gate_seal *seal, const char *sealed, size_t *mes
 	gid_t gid;
 	munge_err_t state = munge_decode(sealed, seal->munge, &inside, &inside_bytes, &uid, &gid);
 
-	if (state == EMUNGE_SUCCESS && uid == geteuid() && inside_bytes > 0) {
+	if (state == EMUNGE_SUCCESS && (uid == 0 || uid == maker) && inside_bytes > 0) {
 		*message_bytes = (size_t)inside_bytes;
 		return inside;
 	}
@@ -78,26 +77,26 @@ static void *unmunge(struct osp_gate_seal *seal, const char *sealed, size_t *mes
 #define MARK_BYTES   4
 #define SEAL_VERSION 1
 #define TIME_BYTES   8
-#define NONCE_BYTES  OSP_GATE_NONCE_BYTES
+#define NONCE_BYTES  OSP_SEAL_NONCE_BYTES
 #define PROOF_BYTES  crypto_aead_xchacha20poly1305_ietf_ABYTES
 #define HEAD_MOST    (MARK_BYTES + 2 + OSP_SECRET_NAME_BYTES + TIME_BYTES + NONCE_BYTES)
 
 _Static_assert(OSP_SECRET_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "a key's bytes");
 _Static_assert(NONCE_BYTES == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "a nonce's bytes");
 
-int osp_gate_seal_by_keys(struct osp_gate_seal *seal, const char *path, uint32_t life_s,
-			  struct osp_error *error)
+static int begin_keys(struct osp_seal *seal, const struct osp_seal_means *means,
+		      struct osp_error *error)
 {
 	int rc;
 
-	*seal = (struct osp_gate_seal){.life_s = life_s};
+	*seal = (struct osp_seal){.life_s = means->life_s};
 	if (sodium_init() < 0)
 		return osp_error_set(error, "libsodium cannot be used");
 	seal->secrets = calloc(1, sizeof(*seal->secrets));
-	rc = seal->secrets ? osp_secrets_load(path, seal->secrets, error)
+	rc = seal->secrets ? osp_secrets_load(means->key_file, seal->secrets, error)
 			   : osp_error_set(error, "out of memory");
 	if (rc)
-		osp_gate_seal_close(seal);
+		osp_seal_end(seal);
 	return rc;
 }
 
@@ -133,7 +132,7 @@ static size_t write_head(const struct osp_secret *secret, uint8_t head[HEAD_MOST
 	return (size_t)(at - head) + NONCE_BYTES;
 }
 
-static int seal_by_key(const struct osp_gate_seal *seal, const struct osp_text *message,
+static int seal_by_key(const struct osp_seal *seal, const struct osp_text *message,
 		       struct osp_text *sealed, struct osp_error *error)
 {
 	const struct osp_secret *secret = &seal->secrets->list[0];
@@ -154,7 +153,7 @@ static int seal_by_key(const struct osp_gate_seal *seal, const struct osp_text *
 
 /* Returns the key that the head names, and the head's length; NULL: it is no head, names no key
  * that is here, or was not made in this time. */
-static const struct osp_secret *read_head(struct osp_gate_seal *seal, const uint8_t *sealed,
+static const struct osp_secret *read_head(struct osp_seal *seal, const uint8_t *sealed,
 					  size_t bytes, size_t *head_bytes)
 {
 	const char *name = (const char *)sealed + MARK_BYTES + 2;
@@ -178,7 +177,7 @@ static const struct osp_secret *read_head(struct osp_gate_seal *seal, const uint
 
 /* Notes the nonce of a message that a key has opened: only who has a key makes the list longer.
  * Returns false if it is there, or if memory runs out. */
-static bool opens_first(struct osp_gate_seal *seal, const uint8_t nonce[NONCE_BYTES])
+static bool opens_first(struct osp_seal *seal, const uint8_t nonce[NONCE_BYTES])
 {
 	size_t room = seal->opened_room ? 2 * seal->opened_room : 64;
 	void *more;
@@ -197,7 +196,7 @@ static bool opens_first(struct osp_gate_seal *seal, const uint8_t nonce[NONCE_BY
 	return true;
 }
 
-static void *open_by_key(struct osp_gate_seal *seal, const char *text, size_t bytes,
+static void *open_by_key(struct osp_seal *seal, const char *text, size_t bytes,
 			 size_t *message_bytes)
 {
 	const uint8_t *sealed = (const uint8_t *)text;
@@ -219,15 +218,15 @@ static void *open_by_key(struct osp_gate_seal *seal, const char *text, size_t by
 	return NULL;
 }
 #else
-int osp_gate_seal_by_keys(struct osp_gate_seal *seal, const char *path, uint32_t life_s,
-			  struct osp_error *error)
+static int begin_keys(struct osp_seal *seal, const struct osp_seal_means *means,
+		      struct osp_error *error)
 {
-	*seal = (struct osp_gate_seal){.life_s = life_s};
-	return osp_error_at(error, path, 0, 0,
+	*seal = (struct osp_seal){.life_s = means->life_s};
+	return osp_error_at(error, means->key_file, 0, 0,
 			    "this build was configured without libsodium: it cannot use a key");
 }
 
-static int seal_by_key(const struct osp_gate_seal *seal, const struct osp_text *message,
+static int seal_by_key(const struct osp_seal *seal, const struct osp_text *message,
 		       struct osp_text *sealed, struct osp_error *error)
 {
 	(void)seal;
@@ -236,7 +235,7 @@ static int seal_by_key(const struct osp_gate_seal *seal, const struct osp_text *
 	return osp_error_set(error, "no key");
 }
 
-static void *open_by_key(struct osp_gate_seal *seal, const char *text, size_t bytes,
+static void *open_by_key(struct osp_seal *seal, const char *text, size_t bytes,
 			 size_t *message_bytes)
 {
 	(void)seal;
@@ -249,7 +248,13 @@ static void *open_by_key(struct osp_gate_seal *seal, const char *text, size_t by
 
 /* --- either ----------------------------------------------------------------------------------- */
 
-void osp_gate_seal_close(struct osp_gate_seal *seal)
+int osp_seal_begin(struct osp_seal *seal, const struct osp_seal_means *means,
+		   struct osp_error *error)
+{
+	return *means->key_file ? begin_keys(seal, means, error) : begin_munge(seal, means, error);
+}
+
+void osp_seal_end(struct osp_seal *seal)
 {
 	if (seal->munge)
 		munge_ctx_destroy(seal->munge);
@@ -263,8 +268,8 @@ void osp_gate_seal_close(struct osp_gate_seal *seal)
 	seal->opened_count = seal->opened_room = 0;
 }
 
-int osp_gate_seal_message(struct osp_gate_seal *seal, const struct osp_text *message,
-			  struct osp_text *sealed, struct osp_error *error)
+int osp_seal_message(struct osp_seal *seal, const struct osp_text *message, struct osp_text *sealed,
+		     struct osp_error *error)
 {
 	if (message->failed || !message->data)
 		return osp_error_set(error, "out of memory");
@@ -274,10 +279,10 @@ int osp_gate_seal_message(struct osp_gate_seal *seal, const struct osp_text *mes
 			     : osp_error_set(error, "neither MUNGE nor a key");
 }
 
-void *osp_gate_seal_open(struct osp_gate_seal *seal, const char *sealed, size_t bytes,
-			 size_t *message_bytes)
+void *osp_seal_open(struct osp_seal *seal, const char *sealed, size_t bytes, uid_t maker,
+		    size_t *message_bytes)
 {
 	if (seal->munge)
-		return unmunge(seal, sealed, message_bytes);
+		return unmunge(seal, sealed, maker, message_bytes);
 	return seal->secrets ? open_by_key(seal, sealed, bytes, message_bytes) : NULL;
 }
