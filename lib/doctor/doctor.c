@@ -57,6 +57,7 @@ static const struct rule {
 	{"munge-key", 0, osp_rule_munge_key, "MUNGE keeps its key from users (CVE-2026-25506)"},
 	{"gate-key", FOR_GATE, osp_rule_gate_key,
 	 "the gate's own keys can be used, if Slurm has no MUNGE"},
+	{"report-key", 0, osp_rule_report_key, "nodes and the watch have the key of reports"},
 	{"gate-config", FOR_GATE, osp_rule_gate_config,
 	 "the gate obeys onespine.yaml on every node"},
 	{"prolog", FOR_GATE, osp_rule_prolog,

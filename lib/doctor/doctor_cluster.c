@@ -245,18 +245,9 @@ static void check_block_ends(struct osp_diagnosis *diagnosis)
 static void check_reports(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
-	const char *auth = osp_slurm_conf_value(facts->conf, "AuthType", "auth/munge");
 
 	if (!facts->report_port)
 		return;
-	if (strcasecmp(auth, "auth/munge")) {
-		osp_find(diagnosis, OSP_DOCTOR_WARNING,
-			 "watch.report_port: nodes' reports need MUNGE, and AuthType is %s: none "
-			 "comes unless munged runs all the same",
-			 auth);
-		osp_cure(diagnosis, "run munged with one key on all hosts, or take report_port out "
-				    "of onespine.yaml");
-	}
 	if (facts->running.unreported) {
 		osp_find(diagnosis, OSP_DOCTOR_WARNING,
 			 "nodes that run have not reported their NVLink domain since they booted: "
@@ -272,6 +263,22 @@ static void check_reports(struct osp_diagnosis *diagnosis)
 			 "wrong, or NVLink domains are larger than leaves",
 			 facts->topology_path, facts->topology_path);
 	}
+}
+
+/* Judges the key of reports where it is used. */
+void osp_rule_report_key(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->report_key_wrong || (!facts->node && !facts->controller))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "%s: the watch hears no report of what a node knows of its place",
+		 facts->report_key_wrong);
+	osp_cure(diagnosis,
+		 "%sonespine gate key new --key-file=%s on one host, then copy it to all nodes and "
+		 "slurmctld's hosts",
+		 facts->report_key_missing ? "" : "remove it, then ", facts->report_key_file);
 }
 
 void osp_rule_places(struct osp_diagnosis *diagnosis)

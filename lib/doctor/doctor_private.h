@@ -59,6 +59,7 @@ osp_rule_f osp_rule_config;
 osp_rule_f osp_rule_topology;
 osp_rule_f osp_rule_obeyed;
 osp_rule_f osp_rule_places;
+osp_rule_f osp_rule_report_key;
 osp_rule_f osp_rule_asleep;
 osp_rule_f osp_rule_backup;
 osp_rule_f osp_rule_node_rank;

@@ -7,7 +7,7 @@ load helpers
 load gate_helpers
 
 setup_file() {
-	needs_munge # reports are sealed by nothing else
+	needs_munge # whose credentials most of these tests make
 	gate_budget
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" # another user asks its munged
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 2

@@ -597,12 +597,25 @@ static void test_reports(void **state)
 	       "/e/onespine.topology: one of them is wrong, or NVLink domains are larger than "
 	       "leaves");
 	host.facts.running.crossing = NULL;
-	expect(&host, RIGHT "AuthType=auth/munge\n", "");
-	expect(&host, RIGHT "AuthType=auth/slurm\n",
-	       "warning places: watch.report_port: nodes' reports need MUNGE, and AuthType is "
-	       "auth/slurm: none comes unless munged runs all the same | run munged with one key "
-	       "on "
-	       "all hosts, or take report_port out of onespine.yaml");
+	host.facts.report_key_file = "/r";
+	expect(&host, RIGHT, "");
+	host.facts.report_key_wrong = "/r: No such file or directory";
+	host.facts.report_key_missing = true;
+	host.facts.controller = false;
+	expect(&host, RIGHT, ""); /* of those who log in */
+	host.facts.node = true;
+	expect(&host, RIGHT,
+	       "warning report-key: /r: No such file or directory: the watch hears no report of "
+	       "what "
+	       "a node knows of its place | onespine gate key new --key-file=/r on one host, then "
+	       "copy it to all nodes and slurmctld's hosts");
+	host.facts.report_key_wrong = "/r: others may read or write it";
+	host.facts.report_key_missing = false;
+	expect(&host, RIGHT,
+	       "warning report-key: /r: others may read or write it: the watch hears no report of "
+	       "what "
+	       "a node knows of its place | remove it, then onespine gate key new --key-file=/r on "
+	       "one host, then copy it to all nodes and slurmctld's hosts");
 }
 
 static void test_old_places(void **state)

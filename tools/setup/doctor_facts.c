@@ -399,17 +399,13 @@ static bool answers_at(const char *path)
 	return answers;
 }
 
-/* Returns the file of the gate's keys; NULL: MUNGE proves its messages (gate/gate_job.c). */
+/* Returns the file of the gate's keys; NULL: MUNGE seals its messages. */
 static const char *gate_key_file(const struct osp_doctor *doctor)
 {
 	const struct osp_gate_policy *policy =
 		doctor->config ? osp_config_gate(doctor->config, NULL) : NULL;
 
-	if (policy && policy->key_file)
-		return policy->key_file;
-	return strcasecmp(osp_slurm_conf_value(doctor->conf, "AuthType", ""), "auth/slurm")
-		       ? NULL
-		       : OSP_SECRETS_PATH;
+	return osp_key_file(doctor->conf, policy ? policy->key_file : NULL, OSP_SECRETS_PATH);
 }
 
 #ifdef OSP_HAVE_SODIUM
@@ -457,6 +453,38 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
 }
 
+/* Tries what the watch, or a node as root, does with the keys of reports. */
+static int try_report_key(const struct osp_doctor *doctor, const char *path,
+			  struct osp_error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return osp_error_at(error, path, 0, 0, "%s", strerror(errno));
+	if (status.st_uid == 0 || status.st_uid != osp_slurm_user(doctor->conf))
+		return try_gate_key(path, error);
+	return status.st_mode & (S_IRWXG | S_IRWXO)
+		       ? osp_error_at(error, path, 0, 0, "others may read or write it")
+		       : 0;
+}
+
+/* Other users than root cannot see the keys, and are told nothing of them. */
+static void gather_report_key(struct osp_doctor *doctor)
+{
+	const struct osp_watch_policy *policy = osp_config_watch(doctor->config);
+	const char *path = osp_key_file(doctor->conf, policy->report_key_file, OSP_REPORT_KEY_PATH);
+	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
+	struct osp_error error = {.text = ""};
+
+	if (!policy->report_port || !path || geteuid() != 0)
+		return;
+	doctor->facts.report_key_file = osp_doctor_keep(doctor, strdup(path));
+	doctor->facts.report_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
+	if (try_report_key(doctor, path, &error))
+		doctor->facts.report_key_wrong = osp_doctor_keep(
+			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
+}
+
 static void gather_munge(struct osp_doctor *doctor)
 {
 	const char *info = osp_slurm_conf_value(doctor->conf, "AuthInfo", NULL);
@@ -479,6 +507,7 @@ static void gather_proof(const struct osp_doctor_question *question, struct osp_
 		gather_gate_key(question, doctor, key_file);
 	else
 		gather_munge(doctor);
+	gather_report_key(doctor);
 }
 
 /* statfs(2)'s numbers of file systems that only this host sees. */
