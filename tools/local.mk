@@ -32,6 +32,7 @@ onespine_SOURCES = \
 	tools/command/cmd_layout.c \
 	tools/command/cmd_map.c \
 	tools/command/cmd_recheck.c \
+	tools/command/cmd_reproduce.c \
 	tools/command/recheck_job.c tools/command/recheck_job.h \
 	tools/command/cmd_quarantine.c tools/command/quarantine.h \
 	tools/command/cmd_set.c \
@@ -75,6 +76,9 @@ onespine_SOURCES += tools/command/bind_type.c tools/command/bind_type.h tools/co
 onespine_CPPFLAGS += -DOSP_HAVE_HWLOC $(HWLOC_CFLAGS)
 onespine_LDADD += libbindcommand.la
 endif
+
+# What `onespine reproduce` executes.
+dist_pkglibexec_SCRIPTS = tools/onespine-reproduce
 
 dist_man_MANS = man/onespine.1 man/onespine.topology.5 man/onespine.yaml.5 man/onespine-rules.5 \
 	man/onespine-gate.8

@@ -81,7 +81,7 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map layout audit set hosts bind env check doctor setup gate history recheck quarantine completion help --help --version" \
+	expect 0 "topology config fit why map layout audit set hosts bind env check doctor setup gate history recheck quarantine reproduce completion help --help --version" \
 		complete_words onespine ''
 	expect 0 "import show check discover watch survey accept" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s

@@ -39,5 +39,6 @@ int osp_run_gate_epilog(const struct osp_call *call);
 int osp_run_gate_key(const struct osp_call *call);
 int osp_run_recheck(const struct osp_call *call);
 int osp_run_quarantine(const struct osp_call *call);
+int osp_run_reproduce(const struct osp_call *call);
 
 #endif

@@ -111,6 +111,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_GATE_KEY] = osp_run_gate_key,
 	[OSP_RECHECK] = osp_run_recheck,
 	[OSP_QUARANTINE] = osp_run_quarantine,
+	[OSP_REPRODUCE] = osp_run_reproduce,
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

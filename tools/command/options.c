@@ -15,7 +15,8 @@
 	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK) |                  \
 	 BIT(OSP_QUARANTINE) | BIT(OSP_GATE_KEY))
 
-#define RECHECK_NODES_MAX 4096
+#define RECHECK_NODES_MAX  4096
+#define REPRODUCE_JOBS_MAX 1000
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -274,6 +275,21 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "clustermgtd ends its instance. return: let jobs start there again. "
 			    "NODE is a node's name or an instance's id.",
 		 .answers = "slurmctld did not take a change"},
+	[OSP_REPRODUCE] =
+		{.name = "reproduce",
+		 .arguments = "FOLDER [JOB]...",
+		 .arguments_least = 1,
+		 .arguments_most = REPRODUCE_JOBS_MAX,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "Slurm's files and the jobs without Onespine, for a case with Slurm's "
+			    "makers",
+		 .details =
+			 "Writes a new FOLDER: slurm.conf and what it includes without our lines "
+			 "and without passwords, a line of sbatch for each JOB (default: all that "
+			 "run or wait), nodes, reservations and versions. A gang that runs gets "
+			 "its nodes by --nodelist, one that waits --switches. Changes nothing. "
+			 "Users' programs, paths and names of jobs are left out; look at the rest "
+			 "before you send it."},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,

@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# reproduce.bats - a case for Slurm's makers: a stock slurmctld takes the files and jobs that `onespine reproduce` writes
+bats_require_minimum_version 1.5.0
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	make_slurm_topology "$BATS_FILE_TMPDIR/topology.conf" 2 2 2
+	cluster_start --nodes 8 --topology "$BATS_FILE_TMPDIR/onespine.topology" --topology "$BATS_FILE_TMPDIR/topology.conf" \
+		--conf Licenses=onespine:1,matlab:3 --conf AccountingStoragePass=secret
+	printf 'SchedulerParameters=bf_interval=7\n' >"$ONESPINE_CLUSTER/own.conf"
+	printf '# of a site\nInclude own.conf\n' >>"$ONESPINE_CLUSTER/slurm.conf"
+}
+
+# fill: a gang on one leaf and a job of the other nodes run; a gang of a leaf, one of a spine, and two others wait
+fill() {
+	running=$(submit --gang=leaf -N2 --exclusive --wrap 'sleep 600')
+	await_job "$running" RUNNING
+	nodes=$(job_field "$running" NodeList)
+	other=$(submit -N6 --exclusive -t 30 --wrap 'sleep 600')
+	await_job "$other" RUNNING
+	waiting=$(submit --gang=leaf -N2 --exclusive --wrap 'sleep 600')
+	upper=$(submit --gang=spine -N3 --exclusive --wrap 'sleep 600')
+	shared=$(submit -n3 -c1 --mem=1 -L matlab:2 -x n8 --wrap 'sleep 600')
+	named=$(submit -N2 -J "x NumNodes=7 \$(touch $BATS_TEST_TMPDIR/ran)" --comment $'a\nsbatch --wrap false' --wrap 'sleep 600')
+	await 20 says_waiting "$waiting"
+	await 20 says_waiting "$upper"
+}
+
+says_waiting() {
+	[[ $(job_field "$1" AdminComment) == *'[onespine: gang='* || $(scontrol show job "$1") == *'[onespine: gang='* ]]
+}
+
+# line JOB: what jobs.sh has for it
+line() {
+	grep -- "--job-name=job-$1 " "$case/jobs.sh"
+}
+
+# stock COMMAND...: of the slurmctld of the case
+stock() {
+	SLURM_CONF=$case/etc/slurm.conf "$@"
+}
+
+stock_well() {
+	[[ $(stock sinfo -h -N -o %t | sort | uniq -c | tr -s ' ') == ' 8 idle' ]]
+}
+
+no_stock_jobs() {
+	[[ -z $(stock squeue -h) ]]
+}
+
+ran_there() {
+	[[ $(stock squeue -h -n "job-$1" -o '%T %N') == "RUNNING $2" ]]
+}
+
+@test "Slurm's files and jobs without Onespine: a stock slurmctld takes them, and jobs lie as they lay" {
+	local pid case=$BATS_TEST_TMPDIR/case
+	fill
+	run onespine reproduce "$case"
+	equal "$status" 0
+	holds "$output" "$case: Slurm's files and 6 jobs without Onespine; look at them before you send them"
+	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
+	matches "$(line "$running")" " --nodes=2 .* --exclusive --nodelist='?${nodes//[[\]]/.}'? "
+	matches "$(line "$waiting")" ' --nodes=2 .* --exclusive --switches=1 '
+	holds "$(grep -B 1 -- "--job-name=job-$upper " "$case/jobs.sh")" "a gang of Onespine's on one spine, for which stock Slurm has no option"
+	matches "$(line "$shared")" ' --ntasks=3 .* --mem=1M? .*--licenses=matlab:2 --exclude=n8 '
+	matches "$(line "$other")" ' --nodes=6 .* --time=30:00 --exclusive '
+	matches "$(line "$named")" '^sbatch --nodes=2(-2)? '
+	equal "$(grep -c '^sbatch' "$case/jobs.sh")" 6
+	run ! grep -rqE 'onespine\.so|JobSubmitPlugins|lib/onespine|Licenses=.*onespine|secret' "$case/etc" "$case/jobs.sh"
+	grep -qx 'Licenses=matlab:3' "$case/etc/slurm.conf"
+	grep -qx 'SchedulerParameters=bf_interval=7' "$case/etc/own.conf"
+	holds "$(cat "$case/README")" 'slurm.conf: JobSubmitPlugins='
+	matches "$(cat "$case/README")" "Slurm: +$(scontrol --version | cut -d' ' -f2) "
+	equal "$(grep -c '^NodeName=' "$case/nodes.txt")" 8
+	run -2 onespine reproduce "$case"
+	holds "$output" 'it is there already'
+	# Slurm's makers
+	untraced free_all
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	sed -i "s#^StateSaveLocation=.*#StateSaveLocation=$case/state#" "$case/etc/slurm.conf"
+	mkdir "$case/state"
+	slurmctld -D -f "$case/etc/slurm.conf" >"$case/log" 2>&1 3>&- &
+	pid=$!
+	await 60 stock_well
+	equal "$(stock scontrol show config | sed -n 's/^JobSubmitPlugins *= //p')" '(null)'
+	(cd "$case" && stock sh jobs.sh)
+	await 60 ran_there "$running" "$nodes"
+	equal "$(stock squeue -h -o %j | sort)" "$(printf 'job-%s\n' "$running" "$other" "$waiting" "$upper" "$shared" "$named" | sort)"
+	stock scancel -u root
+	await 60 no_stock_jobs
+	kill "$pid"
+	wait "$pid" || true
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+@test "one job alone; a number that is none is refused" {
+	local case=$BATS_TEST_TMPDIR/case
+	running=$(submit -N2 --wrap 'sleep 600')
+	submit -N1 --wrap 'sleep 600'
+	await_job "$running" RUNNING
+	onespine reproduce "$case" "$running"
+	equal "$(grep -o 'job-name=[^ ]*' "$case/jobs.sh")" "job-name=job-$running"
+	run -2 onespine reproduce "$case.2" '1;true'
+	holds "$output" "1;true: a job's number is expected"
+	[[ ! -e $case.2 ]]
+}
