@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_seal.c - what the network sends to a gate that has a key of its own
+ * fuzz_seal.c - what the network sends to a gate, or to a watch, that has a key of its own
  *
- * Parser: gate/gate_seal.c
+ * Parser: host/seal/seal.c
  */
 #include <stdbool.h>
 
-#include "gate/gate_seal.h"
+#include "host/seal/seal.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Of the corpus: a, and 64 times the digit 6. */
@@ -18,7 +18,7 @@ static const struct osp_secret known = {
 };
 
 /* Opens a copy that has exactly these bytes and the zero. */
-static bool opens(struct osp_gate_seal *seal, const void *sealed, size_t bytes, const char *wanted,
+static bool opens(struct osp_seal *seal, const void *sealed, size_t bytes, const char *wanted,
 		  size_t wanted_bytes)
 {
 	char *copy = malloc(bytes + 1);
@@ -30,7 +30,7 @@ static bool opens(struct osp_gate_seal *seal, const void *sealed, size_t bytes, 
 	if (bytes)
 		memcpy(copy, sealed, bytes);
 	copy[bytes] = '\0';
-	message = osp_gate_seal_open(seal, copy, bytes, &message_bytes);
+	message = osp_seal_open(seal, copy, bytes, 0, &message_bytes);
 	opened = message != NULL;
 	fuzz_check(!opened || message_bytes);
 	if (opened && wanted)
@@ -41,13 +41,13 @@ static bool opens(struct osp_gate_seal *seal, const void *sealed, size_t bytes, 
 }
 
 /* What was sealed is opened once, and never with another byte. */
-static void check_sealed(struct osp_gate_seal *seal, const uint8_t *data, size_t size)
+static void check_sealed(struct osp_seal *seal, const uint8_t *data, size_t size)
 {
 	struct osp_text message = OSP_TEXT_INIT, sealed = OSP_TEXT_INIT;
 	size_t at;
 
 	osp_text_add_bytes(&message, (const char *)data, size);
-	fuzz_check(!osp_gate_seal_message(seal, &message, &sealed, NULL) && !sealed.failed);
+	fuzz_check(!osp_seal_message(seal, &message, &sealed, NULL) && !sealed.failed);
 	at = (data[0] | (size_t)data[size - 1] << 8) % sealed.length_bytes;
 	sealed.data[at] ^= 1;
 	fuzz_check(!opens(seal, sealed.data, sealed.length_bytes, NULL, 0));
@@ -61,7 +61,7 @@ static void check_sealed(struct osp_gate_seal *seal, const uint8_t *data, size_t
 
 FUZZER(seal)
 {
-	struct osp_gate_seal seal = {.life_s = UINT32_MAX};
+	struct osp_seal seal = {.life_s = UINT32_MAX};
 
 	seal.secrets = calloc(1, sizeof(*seal.secrets));
 	fuzz_check(seal.secrets);
@@ -72,6 +72,6 @@ FUZZER(seal)
 	fuzz_check(!*seal.unknown || osp_secret_is_name(seal.unknown, strlen(seal.unknown)));
 	if (size)
 		check_sealed(&seal, data, size);
-	osp_gate_seal_close(&seal);
+	osp_seal_end(&seal);
 	return 0;
 }

@@ -37,7 +37,7 @@ FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h che
 FUZZ_LIBS = $(YAML_LIBS)
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS)
 FUZZ_HOST =
-FUZZ_GATE =
+FUZZ_SEAL =
 FUZZ_LDADD = libcheck.la libonespine.la
 if HAVE_EXPAT
 if HAVE_HWLOC
@@ -70,8 +70,8 @@ FUZZ_HOST += libcommand.la libhost.la
 if HAVE_MUNGE
 if HAVE_SODIUM
 FUZZ_SOURCES += tests/fuzz/fuzz_seal.c
-FUZZ_GATE += gate/gate_seal.c gate/gate_seal.h
-FUZZED_FILES += $(FUZZ_GATE) host/record/secrets_file.c
+FUZZ_SEAL += host/seal/seal.c host/seal/seal.h
+FUZZED_FILES += $(FUZZ_SEAL) host/record/secrets_file.c
 FUZZ_LIBS += $(MUNGE_LIBS) $(SODIUM_LIBS)
 FUZZ_CPPFLAGS += $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
 FUZZ_LDADD += $(MUNGE_LIBS) $(SODIUM_LIBS)
@@ -83,7 +83,7 @@ endif
 # make check: every fuzzer over its corpus.
 check_PROGRAMS += tests/fuzz/replay
 TESTS += tests/fuzz/replay
-tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h $(FUZZ_SOURCES) $(FUZZ_GATE)
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h $(FUZZ_SOURCES) $(FUZZ_SEAL)
 tests_fuzz_replay_CPPFLAGS = $(FUZZ_CPPFLAGS) -DOSP_FUZZ_REPLAY
 tests_fuzz_replay_LDADD = $(FUZZ_HOST) $(FUZZ_LDADD)
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/reach tests/fuzz/run tests/fuzz/nccl_topology.dict \
