@@ -78,17 +78,19 @@ left_out() {
 	scontrol update NodeName=n2 State=RESUME
 }
 
-# n4's gate begins three seconds after the others, and so with the file that it gets meanwhile.
+# n4's gate begins once it has the new file.
 @test "the key is changed without a stop: at each step gates with the file of before and after know each other" {
 	local step key="--key-file=$BATS_TEST_TMPDIR/gate.key"
 	cp -p "$BATS_FILE_TMPDIR/gate.key" "$BATS_TEST_TMPDIR/gate.key"
 	for step in 'add b' use drop; do
-		fault n4 'sleep 3'
+		rm -f "$ONESPINE_CLUSTER/go"
+		fault n4 "until [ -e $ONESPINE_CLUSTER/go ]; do sleep 0.1; done"
 		job=$(gang -N4)
 		await 10 gate_runs n1
 		# shellcheck disable=SC2086
 		onespine gate key $step "$key"
 		copy_key 'n4 n2' "$BATS_TEST_TMPDIR/gate.key" # n2's gate runs
+		touch "$ONESPINE_CLUSTER/go"
 		await_job "$job" RUNNING
 		all_know
 		ended
