@@ -34,7 +34,7 @@ libonespine_la_SOURCES += \
 	lib/topology/placed_instance.c lib/topology/placed_instance.h lib/topology/readers.h lib/topology/topology.c \
 	lib/topology/topology.h lib/topology/topology_assemble.c lib/topology/topology_private.h \
 	lib/topology/topology_file.c lib/topology/topology_file_write.c \
-	lib/topology/topology_list.c lib/topology/topology_list.h lib/topology/topology_parts.h \
+	lib/topology/topology_list.c lib/topology/topology_list.h lib/topology/topology_overlay.c lib/topology/topology_parts.h \
 	lib/topology/topology_slurm.c lib/topology/topology_slurm_write.c lib/topology/topology_topograph.c \
 	lib/topology/topology_yaml.c lib/topology/topology_yaml.h \
 	lib/topology/in_control.c lib/topology/in_control.h \

@@ -298,7 +298,7 @@ static json_t *host_to_json(const struct osp_hosts *hosts, uint32_t rank)
 	json_object_set_new(value, "rank", json_integer(rank));
 	json_object_set_new(value, "name", osp_json_string(hosts->names[rank]));
 	json_object_set_new(value, "known", json_boolean(node != OSP_NO_NODE));
-	for (level = 1; node != OSP_NO_NODE && level <= osp_topology_level_count(topology);
+	for (level = 1; node != OSP_NO_NODE && level <= osp_topology_last_level(topology);
 	     level++) {
 		uint32_t domain = osp_topology_domain_of(topology, node, level);
 

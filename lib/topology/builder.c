@@ -67,6 +67,12 @@ static int check_level_names(const char *const *names, size_t count, struct osp_
 
 struct osp_builder *osp_builder_new(const char *const *names, size_t count, struct osp_error *error)
 {
+	return osp_builder_new_beside(names, count, count, error);
+}
+
+struct osp_builder *osp_builder_new_beside(const char *const *names, size_t count, size_t tree,
+					   struct osp_error *error)
+{
 	struct osp_builder *builder;
 
 	if (check_level_names(names, count, error))
@@ -76,7 +82,8 @@ struct osp_builder *osp_builder_new(const char *const *names, size_t count, stru
 		osp_error_set(error, "out of memory");
 		return NULL;
 	}
-	builder->level_count = (uint32_t)count;
+	builder->level_count = (uint32_t)tree;
+	builder->overlay_count = (uint32_t)(count - tree);
 	for (size_t i = 0; i < count; i++) {
 		builder->level_names[i] =
 			osp_arena_copy(&builder->arena, names[i], strlen(names[i]));
@@ -129,7 +136,8 @@ static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint3
 
 	if (!copy || osp_name_table_add(&builder->table, level, copy, index))
 		return -1;
-	*piece = (struct osp_piece){copy, level, OSP_NO_LINK, OSP_NO_LINK, 0, NULL, *place};
+	*piece = (struct osp_piece){copy, level,  OSP_NO_LINK, OSP_NO_LINK, 0,
+				    NULL, *place, OSP_NO_LINK, false};
 	return 0;
 }
 
@@ -189,7 +197,7 @@ uint32_t osp_builder_domain(struct osp_builder *builder, uint32_t level, const c
 	if (index != OSP_NAME_ABSENT && level)
 		return index;
 	place = place ? place : &nowhere;
-	if (level < 1 || level > builder->level_count) {
+	if (level < 1 || level > builder->level_count + builder->overlay_count) {
 		osp_error_at(error, place->file, place->line, place->column,
 			     "level %" PRIu32 " of %s: there are only %" PRIu32, level, name,
 			     builder->level_count);
@@ -223,6 +231,20 @@ static bool has_parent(const struct osp_builder *builder, const struct osp_piece
 	return false;
 }
 
+/* Makes a link of no piece yet. */
+static int make_link(struct osp_builder *builder, uint32_t parent, uint32_t next,
+		     const struct osp_place_in_file *place, struct osp_error *error)
+{
+	if (builder->link_count == LINKS_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "more than %" PRIu32 " links", LINKS_MAX);
+	if (osp_make_room((void **)&builder->links, &builder->link_room, builder->link_count,
+			  sizeof(struct osp_link)))
+		return no_memory(error);
+	builder->links[builder->link_count++] = (struct osp_link){parent, next, *place};
+	return 0;
+}
+
 static int add_link(struct osp_builder *builder, struct osp_piece *piece, uint32_t parent,
 		    const struct osp_place_in_file *place, struct osp_error *error)
 {
@@ -233,14 +255,8 @@ static int add_link(struct osp_builder *builder, struct osp_piece *piece, uint32
 				    "%s %s is under more than %d switches",
 				    osp_builder_level_name(builder, piece->level), piece->name,
 				    PARENTS_MAX);
-	if (index == LINKS_MAX)
-		return osp_error_at(error, place->file, place->line, place->column,
-				    "more than %" PRIu32 " links", LINKS_MAX);
-	if (osp_make_room((void **)&builder->links, &builder->link_room, index,
-			  sizeof(struct osp_link)))
-		return no_memory(error);
-	builder->links[index] = (struct osp_link){parent, OSP_NO_LINK, *place};
-	builder->link_count++;
+	if (make_link(builder, parent, OSP_NO_LINK, place, error))
+		return -1;
 	if (piece->link_count++)
 		builder->links[piece->last_link].next = index;
 	else
@@ -257,7 +273,7 @@ int osp_builder_nest(struct osp_builder *builder, uint32_t child, uint32_t paren
 	const struct osp_piece *above = &builder->domains[parent];
 
 	place = place ? place : &nowhere;
-	if (below->level >= above->level)
+	if (below->level >= above->level || above->level > builder->level_count)
 		return osp_error_at(error, place->file, place->line, place->column,
 				    "%s %s cannot be under %s %s: only a higher level's can",
 				    osp_builder_level_name(builder, below->level), below->name,
@@ -277,6 +293,23 @@ static int node_twice(const struct osp_piece *node, const struct osp_place_in_fi
 			    osp_builder_where(&node->place, where, sizeof(where)));
 }
 
+static int add_node(struct osp_builder *builder, const char *name,
+		    const struct osp_place_in_file *place, uint32_t *index, struct osp_error *error)
+{
+	*index = builder->node_count;
+	if (check_name("node", name, " ,[]", place, error))
+		return -1;
+	if (*index == OSP_NODES_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "more than %d nodes", OSP_NODES_MAX);
+	if (osp_make_room((void **)&builder->nodes, &builder->node_room, *index,
+			  sizeof(struct osp_piece)) ||
+	    set_piece(builder, &builder->nodes[*index], NODE_TAG, name, *index, place))
+		return no_memory(error);
+	builder->node_count++;
+	return 0;
+}
+
 int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t parent,
 		     const struct osp_place_in_file *place, struct osp_error *error)
 {
@@ -287,25 +320,63 @@ int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t par
 	if (index != OSP_NAME_ABSENT) {
 		struct osp_piece *node = &builder->nodes[index];
 
+		if (node->unplaced) {
+			node->unplaced = false;
+			return parent == OSP_NO_DOMAIN
+				       ? 0
+				       : add_link(builder, node, parent, place, error);
+		}
 		if (parent == OSP_NO_DOMAIN || !node->link_count ||
 		    has_parent(builder, node, parent))
 			return node_twice(node, place, error);
 		return add_link(builder, node, parent, place, error);
 	}
-	if (check_name("node", name, " ,[]", place, error))
+	return add_node(builder, name, place, &index, error) ||
+			       (parent != OSP_NO_DOMAIN &&
+				add_link(builder, &builder->nodes[index], parent, place, error))
+		       ? -1
+		       : 0;
+}
+
+static int in_two(const struct osp_builder *builder, const struct osp_piece *node,
+		  const struct osp_link *link, uint32_t domain,
+		  const struct osp_place_in_file *place, struct osp_error *error)
+{
+	const struct osp_piece *one = &builder->domains[link->parent];
+	char where[OSP_BUILDER_WHERE_BYTES];
+
+	if (link->parent == domain)
+		return node_twice(node, place, error);
+	return osp_error_at(
+		error, place->file, place->line, place->column, "node %s is in %s %s%s and %s %s",
+		node->name, osp_builder_level_name(builder, one->level), one->name,
+		osp_builder_where(&link->place, where, sizeof(where)),
+		osp_builder_level_name(builder, one->level), builder->domains[domain].name);
+}
+
+int osp_builder_beside(struct osp_builder *builder, const char *name, uint32_t domain,
+		       const struct osp_place_in_file *place, struct osp_error *error)
+{
+	static const struct osp_place_in_file nowhere;
+	uint32_t index = osp_builder_find(builder, NODE_TAG, name);
+	struct osp_piece *node;
+
+	place = place ? place : &nowhere;
+	if (index == OSP_NAME_ABSENT) {
+		if (add_node(builder, name, place, &index, error))
+			return -1;
+		builder->nodes[index].unplaced = true;
+	}
+	node = &builder->nodes[index];
+	for (uint32_t i = node->beside; i != OSP_NO_LINK; i = builder->links[i].next) {
+		if (builder->domains[builder->links[i].parent].level ==
+		    builder->domains[domain].level)
+			return in_two(builder, node, &builder->links[i], domain, place, error);
+	}
+	if (make_link(builder, domain, node->beside, place, error))
 		return -1;
-	index = builder->node_count;
-	if (index == OSP_NODES_MAX)
-		return osp_error_at(error, place->file, place->line, place->column,
-				    "more than %d nodes", OSP_NODES_MAX);
-	if (osp_make_room((void **)&builder->nodes, &builder->node_room, index,
-			  sizeof(struct osp_piece)) ||
-	    set_piece(builder, &builder->nodes[index], NODE_TAG, name, index, place))
-		return no_memory(error);
-	builder->node_count++;
-	if (parent == OSP_NO_DOMAIN)
-		return 0;
-	return add_link(builder, &builder->nodes[index], parent, place, error);
+	node->beside = builder->link_count - 1;
+	return 0;
 }
 
 int osp_builder_note(struct osp_builder *builder, const char *name,

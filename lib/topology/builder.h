@@ -39,6 +39,9 @@ const char *osp_default_level_name(uint32_t level);
  */
 struct osp_builder *osp_builder_new(const char *const *names, size_t count,
 				    struct osp_error *error);
+/* Does the same for `tree` levels and behind them `count` - `tree` overlays. */
+struct osp_builder *osp_builder_new_beside(const char *const *names, size_t count, size_t tree,
+					   struct osp_error *error);
 void osp_builder_free(struct osp_builder *builder); /* NULL is allowed */
 
 /*
@@ -72,6 +75,14 @@ int osp_builder_nest(struct osp_builder *builder, uint32_t child, uint32_t paren
  */
 int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t parent,
 		     const struct osp_place_in_file *place, struct osp_error *error);
+
+/*
+ * Puts node `name` into `domain`, one of an overlay; the node's place in the tree is said, before
+ * or after, by osp_builder_node(), or is unknown. Returns -1 with `error` set: "node gpu-3 is in
+ * nvlink a.1 (onespine.topology:9) and nvlink a.2".
+ */
+int osp_builder_beside(struct osp_builder *builder, const char *name, uint32_t domain,
+		       const struct osp_place_in_file *place, struct osp_error *error);
 
 /*
  * Notes where the place of a node in the builder comes from, once for each node. Copies the note.

@@ -77,7 +77,8 @@ static void order_by_level(struct finish *finish)
 
 	for (uint32_t d = 0; d < builder->domain_count; d++)
 		finish->level_first[builder->domains[d].level + 1]++;
-	for (uint32_t level = 1; level <= builder->level_count + 1; level++)
+	for (uint32_t level = 1; level <= builder->level_count + builder->overlay_count + 1;
+	     level++)
 		finish->level_first[level] += finish->level_first[level - 1];
 	memcpy(next, finish->level_first, sizeof(next));
 	for (uint32_t d = 0; d < builder->domain_count; d++)
@@ -383,6 +384,29 @@ static int find_parents(struct finish *finish, struct osp_error *error)
 	return 0;
 }
 
+/* Fills the domains beside the tree of each node. */
+static int find_beside(const struct osp_builder *builder, struct osp_topology_parts *parts)
+{
+	for (; parts->overlay_count < builder->overlay_count; parts->overlay_count++) {
+		uint32_t *domains = calloc((size_t)builder->node_count + 1, sizeof(*domains));
+
+		if (!domains)
+			return -1;
+		parts->overlays[parts->overlay_count] = domains;
+		memset(domains, 0xff, builder->node_count * sizeof(*domains));
+	}
+	for (uint32_t n = 0; n < builder->node_count && builder->overlay_count; n++) {
+		const struct osp_link *links = builder->links;
+
+		for (uint32_t i = builder->nodes[n].beside; i != OSP_NO_LINK; i = links[i].next) {
+			uint32_t level = builder->domains[links[i].parent].level;
+
+			parts->overlays[level - builder->level_count - 1][n] = links[i].parent;
+		}
+	}
+	return 0;
+}
+
 struct osp_topology *osp_builder_finish(struct osp_builder *builder, bool merge_twins,
 					struct osp_error *error)
 {
@@ -406,8 +430,11 @@ struct osp_topology *osp_builder_finish(struct osp_builder *builder, bool merge_
 	parts.nodes = finish.nodes;
 	if (merge_twins)
 		merge(&finish);
-	if (!find_parents(&finish, error))
+	if (find_beside(builder, &parts))
+		osp_error_set(error, "out of memory");
+	else if (!find_parents(&finish, error))
 		topology = osp_topology_assemble(&parts, error);
+	osp_topology_free_overlays(&parts);
 	give_memory_back(&finish);
 	return topology;
 }

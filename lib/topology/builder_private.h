@@ -26,6 +26,8 @@ struct osp_piece {
 	uint32_t link_count;
 	const struct osp_node_note *note; /* of a node; NULL: none */
 	struct osp_place_in_file place;
+	uint32_t beside; /* of a node: the first link to a domain of an overlay, or OSP_NO_LINK */
+	bool unplaced;	 /* a node that only an overlay named yet */
 };
 
 /* One parent of a piece. A piece has more than one only until twins are merged. */
@@ -38,7 +40,8 @@ struct osp_link {
 struct osp_builder {
 	struct osp_arena arena; /* names */
 	const char *level_names[OSP_LEVELS_MAX];
-	uint32_t level_count;
+	uint32_t level_count;	/* of the tree */
+	uint32_t overlay_count; /* behind them */
 	struct osp_piece *domains;
 	uint32_t domain_count;
 	uint32_t domain_room;

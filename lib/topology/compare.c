@@ -27,8 +27,8 @@ static int take_memory(struct comparison *c)
 	c->same = calloc(nodes, sizeof(*c->same));
 	c->lost = calloc(nodes, sizeof(*c->lost));
 	c->moved = calloc(nodes, sizeof(*c->moved));
-	c->image = calloc((size_t)osp_topology_domain_count(c->before) + 1, sizeof(*c->image));
-	c->votes = calloc((size_t)osp_topology_domain_count(c->after) + 1, sizeof(*c->votes));
+	c->image = calloc((size_t)osp_topology_listed_domains(c->before) + 1, sizeof(*c->image));
+	c->votes = calloc((size_t)osp_topology_listed_domains(c->after) + 1, sizeof(*c->votes));
 	return c->same && c->lost && c->moved && c->image && c->votes ? 0 : -1;
 }
 
@@ -37,7 +37,7 @@ static uint32_t levels_of(const struct osp_topology *topology, uint32_t node)
 {
 	uint32_t levels = 0;
 
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		if (osp_topology_domain_of(topology, node, level) != OSP_NO_DOMAIN)
 			levels |= 1U << level;
 	}
@@ -52,7 +52,7 @@ static bool has_place(const struct osp_topology *topology, uint32_t node)
 /* Pairs levels by their names: nodes of another kind bring levels, and take them away. */
 static void pair_levels(struct comparison *c)
 {
-	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(c->before); level++) {
 		int after = osp_topology_level(c->after, osp_topology_level_name(c->before, level));
 
 		c->level[level] = after > 0 ? (uint32_t)after : 0;
@@ -120,7 +120,7 @@ static void find_image(struct comparison *c, uint32_t number)
 
 static void compare_node(struct comparison *c, uint32_t node)
 {
-	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(c->before); level++) {
 		uint32_t before = osp_topology_domain_of(c->before, node, level), after;
 
 		if (before == OSP_NO_DOMAIN)
@@ -140,7 +140,7 @@ static void compare_node(struct comparison *c, uint32_t node)
  */
 static void compare_nodes(struct comparison *c)
 {
-	for (uint32_t d = 0; d < osp_topology_domain_count(c->before); d++)
+	for (uint32_t d = 0; d < osp_topology_listed_domains(c->before); d++)
 		find_image(c, d);
 	for (uint32_t n = 0; n < osp_topology_node_count(c->before); n++) {
 		if (c->same[n] != OSP_NO_NODE)
@@ -153,7 +153,7 @@ static void note_joined(struct comparison *c)
 {
 	uint32_t *largest = c->votes; /* all zero again: by image, the largest domain and 1 */
 
-	for (uint32_t d = 0; d < osp_topology_domain_count(c->before); d++) {
+	for (uint32_t d = 0; d < osp_topology_listed_domains(c->before); d++) {
 		uint32_t image = c->image[d];
 
 		if (image == OSP_NO_DOMAIN)
@@ -166,7 +166,7 @@ static void note_joined(struct comparison *c)
 	for (uint32_t n = 0; n < osp_topology_node_count(c->before); n++) {
 		if (c->same[n] == OSP_NO_NODE)
 			continue;
-		for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++) {
+		for (uint32_t level = 1; level <= osp_topology_last_level(c->before); level++) {
 			uint32_t d = osp_topology_domain_of(c->before, n, level);
 
 			if (d != OSP_NO_DOMAIN && c->image[d] != OSP_NO_DOMAIN &&
@@ -187,13 +187,13 @@ static void count_lost(const struct comparison *c, uint32_t node,
 		change->lost_all++;
 		return;
 	}
-	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++)
+	for (uint32_t level = 1; level <= osp_topology_last_level(c->before); level++)
 		change->levels[level - 1].nodes += (c->lost[node] >> level) & 1;
 }
 
 static void sum_up(const struct comparison *c, struct osp_topology_change *change)
 {
-	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++)
+	for (uint32_t level = 1; level <= osp_topology_last_level(c->before); level++)
 		snprintf(change->levels[level - 1].level, sizeof(change->levels[0].level), "%s",
 			 osp_topology_level_name(c->before, level));
 	for (uint32_t n = 0; n < osp_topology_node_count(c->before); n++) {

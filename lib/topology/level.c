@@ -28,7 +28,7 @@ static uint32_t number_domains(struct dropping *dropping)
 {
 	uint32_t used = 0;
 
-	for (uint32_t d = 0; d < osp_topology_domain_count(dropping->topology); d++) {
+	for (uint32_t d = 0; d < osp_topology_listed_domains(dropping->topology); d++) {
 		if (osp_topology_domain(dropping->topology, d)->level != dropping->level)
 			dropping->number[d] = used++;
 	}
@@ -37,7 +37,7 @@ static uint32_t number_domains(struct dropping *dropping)
 
 static void make_domains(struct dropping *dropping)
 {
-	for (uint32_t d = 0; d < osp_topology_domain_count(dropping->topology); d++) {
+	for (uint32_t d = 0; d < osp_topology_listed_domains(dropping->topology); d++) {
 		const struct osp_domain *domain = osp_topology_domain(dropping->topology, d);
 
 		if (domain->level == dropping->level)
@@ -75,25 +75,26 @@ struct osp_topology *osp_topology_without_level(const struct osp_topology *topol
 {
 	struct dropping dropping = {.topology = topology, .level = level};
 	uint32_t levels = osp_topology_level_count(topology), used = 0;
+	uint32_t left = levels - (level <= levels);
 	uint32_t nodes = osp_topology_node_count(topology);
-	size_t domains = (size_t)osp_topology_domain_count(topology) + 1;
+	size_t domains = (size_t)osp_topology_listed_domains(topology) + 1;
 	struct osp_topology *result = NULL;
 
 	dropping.number = calloc(domains, sizeof(*dropping.number));
 	dropping.domains = calloc(domains, sizeof(*dropping.domains));
 	dropping.nodes = calloc((size_t)nodes + 1, sizeof(*dropping.nodes));
-	for (uint32_t l = 1; l <= levels; l++) {
+	for (uint32_t l = 1; l <= osp_topology_last_level(topology); l++) {
 		if (l != level)
 			dropping.levels[used++] = osp_topology_level_name(topology, l);
 	}
 	if (!dropping.number || !dropping.domains || !dropping.nodes) {
 		osp_error_set(error, "out of memory");
-	} else if (!used) {
+	} else if (!left) {
 		osp_error_set(error, "there is no level but %s",
 			      osp_topology_level_name(topology, level));
 	} else {
 		struct osp_topology_parts parts = {.level_names = dropping.levels,
-						   .level_count = used,
+						   .level_count = left,
 						   .domains = dropping.domains,
 						   .domain_count = number_domains(&dropping),
 						   .nodes = dropping.nodes,
@@ -101,7 +102,11 @@ struct osp_topology *osp_topology_without_level(const struct osp_topology *topol
 
 		make_domains(&dropping);
 		make_nodes(&dropping);
-		result = osp_topology_assemble(&parts, error);
+		if (osp_topology_copy_overlays(&parts, topology, level, dropping.number))
+			osp_error_set(error, "out of memory");
+		else
+			result = osp_topology_assemble(&parts, error);
+		osp_topology_free_overlays(&parts);
 	}
 	free(dropping.number);
 	free(dropping.domains);

@@ -11,8 +11,10 @@
 struct merging {
 	const struct osp_topology *const *parts;
 	size_t count;
-	const char *levels[OSP_LEVELS_MAX]; /* bottom first */
+	const char *levels[OSP_LEVELS_MAX]; /* bottom first; then the overlays */
 	uint32_t level_count;
+	uint32_t overlay_count;
+	uint32_t *overlays[OSP_LEVELS_MAX]; /* each: its domain by node */
 	struct osp_domain_part *domains;
 	uint32_t domain_count;
 	struct osp_node_place *nodes;
@@ -20,10 +22,10 @@ struct merging {
 	struct osp_error *error;
 };
 
-/* Finds the level of that name, 1 ..; returns 0 if there is none. */
+/* Finds the level of that name, 1 .., or the overlay; returns 0 if there is none. */
 static uint32_t level_named(const struct merging *merging, const char *name)
 {
-	for (uint32_t i = 0; i < merging->level_count; i++) {
+	for (uint32_t i = 0; i < merging->level_count + merging->overlay_count; i++) {
 		if (!strcasecmp(merging->levels[i], name))
 			return i + 1;
 	}
@@ -32,15 +34,24 @@ static uint32_t level_named(const struct merging *merging, const char *name)
 
 static int insert_level(struct merging *merging, uint32_t at, const char *name)
 {
-	if (merging->level_count == OSP_LEVELS_MAX)
+	uint32_t count = merging->level_count + merging->overlay_count;
+
+	if (count == OSP_LEVELS_MAX)
 		return osp_error_set(merging->error,
 				     "the sources have more than %d levels together",
 				     OSP_LEVELS_MAX);
 	memmove(&merging->levels[at + 1], &merging->levels[at],
-		(merging->level_count - at) * sizeof(merging->levels[0]));
+		(count - at) * sizeof(merging->levels[0]));
 	merging->levels[at] = name;
-	merging->level_count++;
 	return 0;
+}
+
+static int in_both(const struct merging *merging, const char *name)
+{
+	return osp_error_set(merging->error,
+			     "level %s is beside the tree in one source, and in the tree of "
+			     "another",
+			     name);
 }
 
 /* Adds the levels of a part: a new one above that which it is above in the part. */
@@ -52,13 +63,35 @@ static int add_levels(struct merging *merging, const struct osp_topology *part)
 		const char *name = osp_topology_level_name(part, level);
 		uint32_t known = level_named(merging, name);
 
+		if (known > merging->level_count)
+			return in_both(merging, name);
 		if (known && known <= below)
 			return osp_error_set(merging->error,
 					     "one source has level %s below %s, another above it",
 					     merging->levels[below - 1], name);
 		if (!known && insert_level(merging, below, name))
 			return -1;
+		merging->level_count += !known;
 		below = known ? known : below + 1;
+	}
+	return 0;
+}
+
+/* Adds the overlays of a part; the levels of the tree are known. */
+static int add_overlays(struct merging *merging, const struct osp_topology *part)
+{
+	for (uint32_t level = osp_topology_level_count(part) + 1;
+	     level <= osp_topology_last_level(part); level++) {
+		const char *name = osp_topology_level_name(part, level);
+		uint32_t known = level_named(merging, name);
+
+		if (known && known <= merging->level_count)
+			return in_both(merging, name);
+		if (known)
+			continue;
+		if (insert_level(merging, merging->level_count + merging->overlay_count, name))
+			return -1;
+		merging->overlay_count++;
 	}
 	return 0;
 }
@@ -68,7 +101,7 @@ static int add_domains(struct merging *merging, size_t number)
 	const struct osp_topology *part = merging->parts[number];
 	uint32_t first = merging->domain_count;
 
-	for (uint32_t d = 0; d < osp_topology_domain_count(part); d++) {
+	for (uint32_t d = 0; d < osp_topology_listed_domains(part); d++) {
 		const struct osp_domain *domain = osp_topology_domain(part, d);
 		const char *level = osp_topology_level_name(part, domain->level);
 
@@ -115,6 +148,20 @@ static uint32_t parent_of(const struct osp_topology *part, uint32_t node)
 	return domain;
 }
 
+/* Notes the domains beside the tree of a part's node, which is the next of all. */
+static void put_beside(struct merging *merging, const struct osp_topology *part, uint32_t node,
+		       uint32_t first_domain)
+{
+	for (uint32_t o = 0; o < merging->overlay_count; o++) {
+		int level = osp_topology_level(part, merging->levels[merging->level_count + o]);
+		uint32_t domain = level > 0 ? osp_topology_domain_of(part, node, (uint32_t)level)
+					    : OSP_NO_DOMAIN;
+
+		merging->overlays[o][merging->node_count] =
+			domain == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first_domain + domain;
+	}
+}
+
 static void add_nodes(struct merging *merging, size_t number, uint32_t first_domain)
 {
 	const struct osp_topology *part = merging->parts[number];
@@ -125,6 +172,7 @@ static void add_nodes(struct merging *merging, size_t number, uint32_t first_dom
 
 		if (!*name || is_placed_before(merging, number, name))
 			continue;
+		put_beside(merging, part, n, first_domain);
 		merging->nodes[merging->node_count++] = (struct osp_node_place){
 			.name = name,
 			.parent = parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first_domain + parent,
@@ -140,21 +188,35 @@ static int take_memory(struct merging *merging)
 	for (size_t i = 0; i < merging->count; i++) {
 		if (!merging->parts[i])
 			continue;
-		domains += osp_topology_domain_count(merging->parts[i]);
+		domains += osp_topology_listed_domains(merging->parts[i]);
 		nodes += osp_topology_node_count(merging->parts[i]);
 	}
 	merging->domains = calloc(domains, sizeof(*merging->domains));
 	merging->nodes = calloc(nodes, sizeof(*merging->nodes));
+	for (uint32_t o = 0; o < merging->overlay_count; o++) {
+		merging->overlays[o] = calloc(nodes, sizeof(uint32_t));
+		if (!merging->overlays[o])
+			return osp_error_set(merging->error, "out of memory");
+	}
 	return merging->domains && merging->nodes ? 0
 						  : osp_error_set(merging->error, "out of memory");
 }
 
-static int add_parts(struct merging *merging)
+static int find_levels(struct merging *merging)
 {
 	for (size_t i = 0; i < merging->count; i++) {
 		if (merging->parts[i] && add_levels(merging, merging->parts[i]))
 			return -1;
 	}
+	for (size_t i = 0; i < merging->count; i++) {
+		if (merging->parts[i] && add_overlays(merging, merging->parts[i]))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_parts(struct merging *merging)
+{
 	for (size_t i = 0; i < merging->count; i++) {
 		uint32_t first = merging->domain_count;
 
@@ -173,18 +235,22 @@ struct osp_topology *osp_topology_merge(const struct osp_topology *const *parts,
 	struct merging merging = {.parts = parts, .count = count, .error = error};
 	struct osp_topology *topology = NULL;
 
-	if (!take_memory(&merging) && !add_parts(&merging)) {
-		const struct osp_topology_parts all = {
+	if (!find_levels(&merging) && !take_memory(&merging) && !add_parts(&merging)) {
+		struct osp_topology_parts all = {
 			.level_names = merging.levels,
 			.level_count = merging.level_count,
 			.domains = merging.domains,
 			.domain_count = merging.domain_count,
 			.nodes = merging.nodes,
 			.node_count = merging.node_count,
+			.overlay_count = merging.overlay_count,
 		};
 
+		memcpy(all.overlays, merging.overlays, sizeof(all.overlays));
 		topology = osp_topology_assemble(&all, error);
 	}
+	for (uint32_t o = 0; o < merging.overlay_count; o++)
+		free(merging.overlays[o]);
 	free(merging.domains);
 	free(merging.nodes);
 	return topology;

@@ -43,7 +43,7 @@ const char *osp_topology_level_name(const struct osp_topology *topology, uint32_
 
 int osp_topology_level(const struct osp_topology *topology, const char *name)
 {
-	for (uint32_t level = 0; level <= topology->level_count; level++) {
+	for (uint32_t level = 0; level <= osp_topology_last_level(topology); level++) {
 		if (!strcasecmp(topology->level_names[level], name))
 			return (int)level;
 	}
@@ -70,18 +70,23 @@ int osp_topology_no_level(const struct osp_topology *topology, const char *name,
 {
 	const char *names[OSP_LEVELS_MAX + 1] = {NULL}, *nearest;
 	char all[160];
-	uint32_t count = 0;
+	uint32_t count = 0, beside = osp_topology_overlay_count(topology);
 
 	for (uint32_t level = lowest; level <= highest; level++)
+		names[count++] = topology->level_names[level];
+	for (uint32_t level = topology->level_count + 1; level <= osp_topology_last_level(topology);
+	     level++)
 		names[count++] = topology->level_names[level];
 	nearest = osp_nearest_word(name, names, count);
 	if (!count)
 		return osp_error_at(error, NULL, 0, column, "no level is called %.40s", name);
 	return osp_error_at(
-		error, NULL, 0, column, "no level is called %.40s; %s%s", name,
+		error, NULL, 0, column, "no level is called %.40s; %s%s%s%s", name,
 		nearest ? "did you mean " : "say ",
 		nearest ? nearest
-			: osp_topology_levels_text(topology, lowest, highest, all, sizeof(all)));
+			: osp_topology_levels_text(topology, lowest, highest, all, sizeof(all)),
+		!nearest && beside ? (*all ? " or " : "") : "",
+		!nearest && beside ? topology->level_names[topology->level_count + 1] : "");
 }
 
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain)
@@ -130,7 +135,7 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 
 static bool same_domains(const struct osp_topology *a, const struct osp_topology *b)
 {
-	for (uint32_t i = 0; i < a->domain_count; i++) {
+	for (uint32_t i = 0; i < a->domain_room; i++) {
 		const struct osp_domain *in_a = &a->domains[i], *in_b = &b->domains[i];
 
 		if (in_a->level != in_b->level || in_a->parent != in_b->parent ||
@@ -143,9 +148,9 @@ static bool same_domains(const struct osp_topology *a, const struct osp_topology
 bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b)
 {
 	if (a->node_count != b->node_count || a->level_count != b->level_count ||
-	    a->domain_count != b->domain_count)
+	    a->domain_room != b->domain_room || a->overlay_count != b->overlay_count)
 		return false;
-	for (uint32_t level = 1; level <= a->level_count; level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(a); level++) {
 		if (strcmp(a->level_names[level], b->level_names[level]) != 0 ||
 		    memcmp(a->domains_of_nodes[level], b->domains_of_nodes[level],
 			   a->node_count * sizeof(uint32_t)) != 0)
@@ -231,6 +236,15 @@ static uint32_t common_domain(const struct osp_topology *topology, const struct 
 	return domains[first];
 }
 
+uint32_t osp_topology_common_domain(const struct osp_topology *topology,
+				    const struct osp_nodeset *set, uint32_t level)
+{
+	uint32_t first = osp_nodeset_next(set, 0);
+
+	return first == set->place_count ? OSP_NO_DOMAIN
+					 : common_domain(topology, set, first, level);
+}
+
 int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
 			      uint32_t *domain)
 {
@@ -281,17 +295,18 @@ struct osp_topology *osp_topology_rebase_noted(const struct osp_topology *topolo
 					       const struct osp_node_note *notes, uint32_t count,
 					       struct osp_error *error)
 {
-	struct osp_domain_part *domains = calloc(topology->domain_count + 1, sizeof(*domains));
+	uint32_t domain_count = osp_topology_listed_domains(topology);
+	struct osp_domain_part *domains = calloc((size_t)domain_count + 1, sizeof(*domains));
 	struct osp_node_place *nodes = calloc((size_t)count + 1, sizeof(*nodes));
-	struct osp_topology_parts parts = {&topology->level_names[1],
-					   topology->level_count,
-					   domains,
-					   topology->domain_count,
-					   nodes,
-					   count};
+	struct osp_topology_parts parts = {.level_names = &topology->level_names[1],
+					   .level_count = topology->level_count,
+					   .domains = domains,
+					   .domain_count = domain_count,
+					   .nodes = nodes,
+					   .node_count = count};
 	struct osp_topology *rebased = NULL;
 
-	for (uint32_t d = 0; domains && d < topology->domain_count; d++) {
+	for (uint32_t d = 0; domains && d < domain_count; d++) {
 		const struct osp_domain *from = &topology->domains[d];
 
 		domains[d] = (struct osp_domain_part){from->name, from->level, from->parent};
@@ -303,10 +318,11 @@ struct osp_topology *osp_topology_rebase_noted(const struct osp_topology *topolo
 		nodes[n].parent = old == OSP_NO_NODE ? OSP_NO_DOMAIN : lowest_domain(topology, old);
 		nodes[n].note = note_for(topology, old, notes ? &notes[n] : NULL);
 	}
-	if (domains && nodes)
+	if (domains && nodes && !osp_topology_copy_overlays(&parts, topology, 0, NULL))
 		rebased = osp_topology_assemble(&parts, error);
 	else
 		osp_error_set(error, "out of memory");
+	osp_topology_free_overlays(&parts);
 	free(domains);
 	free(nodes);
 	return rebased;

@@ -14,6 +14,14 @@
  * consecutive ranks at every level, and ranks follow the natural order of names inside the lowest
  * domain.
  *
+ * Levels that do not nest are beside the tree: an overlay is a partition of the nodes into domains
+ * without parent, each of which may have nodes in several domains of the tree (NVLink domains that
+ * cross leaves). Overlays have the level numbers behind the tree's, and their domains the numbers
+ * behind those of the tree's domains: a loop over level_count or domain_count is over the tree
+ * alone. Crossings, the intersections of an overlay with a level of the tree, are levels too, with
+ * numbers behind the overlays': a crossing's domain has the name of the overlay's domain and the
+ * tree's as its parent. A topology without overlay has neither.
+ *
  * A built topology never changes: any number of threads may read one. Everything to which a call
  * returns a pointer lives as long as the topology, unless it says otherwise.
  */
@@ -36,9 +44,11 @@ struct osp_topology;
 
 struct osp_domain {
 	const char *name;    /* unique among the domains of its level */
-	uint32_t level;	     /* 1 .. osp_topology_level_count() */
+	uint32_t level;	     /* 1 .. osp_topology_level_count(); an overlay's, or a crossing's */
 	uint32_t parent;     /* the nearest known domain above, or OSP_NO_DOMAIN */
-	uint32_t first_rank; /* its nodes have the ranks [first_rank, first_rank + node_count) */
+	uint32_t first_rank; /* osp_topology_node_at_rank() has its nodes at [first_rank,
+				first_rank + node_count); for a domain of the tree these are the
+				nodes' own ranks */
 	uint32_t node_count;
 };
 
@@ -59,7 +69,54 @@ uint32_t osp_topology_node_count(const struct osp_topology *topology);
 uint32_t osp_topology_level_count(const struct osp_topology *topology); /* without level 0 */
 uint32_t osp_topology_domain_count(const struct osp_topology *topology);
 
-/* Returns a level's name, "node" for 0. `level` must be at most the level count. */
+uint32_t osp_topology_overlay_count(const struct osp_topology *topology);
+
+/* Returns the last level that has a name: the last overlay, or the top of the tree. */
+uint32_t osp_topology_last_level(const struct osp_topology *topology);
+bool osp_topology_is_overlay(const struct osp_topology *topology, uint32_t level);
+
+/* Returns the level of the crossings of an overlay with level `level` of the tree. */
+uint32_t osp_topology_crossings(const struct osp_topology *topology, uint32_t overlay,
+				uint32_t level);
+
+/* Returns the level of the tree whose crossings `level` is; 0 if it is a level of another kind. */
+uint32_t osp_topology_crossed(const struct osp_topology *topology, uint32_t level);
+
+/*
+ * Tells whether segments of level `inner` can lie in a domain of level `outer`: both are of the
+ * tree, and `inner` is lower, or it is the level of an overlay's crossings with `outer`.
+ */
+bool osp_topology_below(const struct osp_topology *topology, uint32_t inner, uint32_t outer);
+
+/* Returns how many domains the tree and the overlays have: these have the first numbers. */
+uint32_t osp_topology_listed_domains(const struct osp_topology *topology);
+
+/* Returns how many domains there are with the crossings. */
+uint32_t osp_topology_domain_room(const struct osp_topology *topology);
+
+/* Returns how many ranks osp_topology_node_at_rank() knows: node_count, and again for each overlay,
+ * in which the nodes of a domain follow each other, by their ranks in the tree. */
+uint32_t osp_topology_rank_room(const struct osp_topology *topology);
+
+/*
+ * Tells whether each domain of level `inner` lies in one domain of level `outer`: two levels of the
+ * tree by their order; if one is an overlay, by its domains. If not, *crossing (NULL: not wanted)
+ * is a domain of `inner` that does not, or OSP_NO_DOMAIN if the tree alone says so. Constant
+ * time.
+ */
+bool osp_topology_nests(const struct osp_topology *topology, uint32_t inner, uint32_t outer,
+			uint32_t *crossing);
+
+/* Writes "nvlink a.1 has nodes in leaf l1 and in leaf l2" of a domain that crosses `level`. Returns
+ * `buffer`. */
+const char *osp_topology_crossing_text(const struct osp_topology *topology, uint32_t crossing,
+				       uint32_t level, char *buffer, size_t buffer_bytes);
+
+/* Returns how many domains of an overlay have nodes in several known domains of `level`. */
+uint32_t osp_topology_count_crossing(const struct osp_topology *topology, uint32_t overlay,
+				     uint32_t level);
+
+/* Returns a level's name, "node" for 0, the overlay's for crossings. `level` must be a level. */
 const char *osp_topology_level_name(const struct osp_topology *topology, uint32_t level);
 
 /* Returns the level of that name (in any letter case; "node" is 0), or -1. */
@@ -77,7 +134,7 @@ int osp_topology_no_level(const struct osp_topology *topology, const char *name,
 const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
 				     uint32_t highest, char *buffer, size_t buffer_bytes);
 
-/* Returns a domain; `domain` must be less than the domain count. */
+/* Returns a domain; `domain` must be less than the domain room. */
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain);
 
 /* Finds the domains of `level` (1 ..): their numbers are [*first, *first + *count). */
@@ -128,11 +185,17 @@ void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t
 				   struct osp_nodeset *set);
 
 /*
- * Returns the lowest level at which all members of `set` have the same known domain, and that
- * domain; -1 (and OSP_NO_DOMAIN) if there is none, 0 for a single node (domain OSP_NO_DOMAIN).
+ * Returns the lowest level of the tree at which all members of `set` have the same known domain,
+ * and that domain; -1 (and OSP_NO_DOMAIN) if there is none, 0 for a single node (domain
+ * OSP_NO_DOMAIN).
  */
 int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
 			      uint32_t *domain);
+
+/* Returns the domain of `level` (an overlay too) that has all members of `set`; OSP_NO_DOMAIN if
+ * there is none, or no member. */
+uint32_t osp_topology_common_domain(const struct osp_topology *topology,
+				    const struct osp_nodeset *set, uint32_t level);
 
 /*
  * Tells whether two topologies say the same of the same numbers of nodes: levels, domains with

@@ -52,8 +52,9 @@ static int take_memory(struct assembly *assembly)
 
 	t->node_count = parts->node_count;
 	t->level_count = parts->level_count;
+	t->overlay_count = parts->overlay_count;
 	t->node_names = take_array(t, t->node_count, sizeof(t->node_names[0]));
-	t->node_at_rank = take_array(t, t->node_count, sizeof(uint32_t));
+	t->node_at_rank = take_array(t, osp_topology_rank_room(t), sizeof(uint32_t));
 	t->rank_of_node = take_array(t, t->node_count, sizeof(uint32_t));
 	t->node_by_name = take_array(t, t->node_count, sizeof(uint32_t));
 	t->name_place = take_array(t, t->node_count, sizeof(uint32_t));
@@ -61,7 +62,7 @@ static int take_memory(struct assembly *assembly)
 	    !t->name_place)
 		return -1;
 	t->level_names[0] = "node";
-	for (uint32_t level = 1; level <= t->level_count; level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(t); level++) {
 		t->level_names[level] = copy_name(t, parts->level_names[level - 1]);
 		t->domains_of_nodes[level] = take_array(t, t->node_count, sizeof(uint32_t));
 		if (!t->level_names[level] || !t->domains_of_nodes[level])
@@ -91,6 +92,16 @@ static uint32_t mark_used(struct assembly *assembly)
 			d = parts->domains[d].parent;
 		}
 	}
+	for (uint32_t o = 0; o < parts->overlay_count; o++) {
+		for (uint32_t n = 0; n < parts->node_count; n++) {
+			uint32_t d = parts->overlays[o][n];
+
+			if (d == OSP_NO_DOMAIN || assembly->number[d] != OSP_NO_DOMAIN)
+				continue;
+			assembly->number[d] = 0;
+			used++;
+		}
+	}
 	return used;
 }
 
@@ -112,14 +123,15 @@ static int fill_domains(struct assembly *assembly, const struct entry *entries)
 	struct osp_topology *t = assembly->topology;
 	uint32_t number = 0;
 
-	for (uint32_t level = 0; level <= t->level_count + 1; level++) {
+	for (uint32_t level = 0; level <= osp_topology_last_level(t) + 1; level++) {
 		t->level_first[level] = number;
-		while (number < t->domain_count && entries[number].level == level) {
+		while (number < t->domain_room && entries[number].level == level) {
 			assembly->number[entries[number].index] = number;
 			number++;
 		}
 	}
-	for (number = 0; number < t->domain_count; number++) {
+	t->domain_count = t->level_first[t->level_count + 1];
+	for (number = 0; number < t->domain_room; number++) {
 		const struct osp_domain_part *part = &parts->domains[entries[number].index];
 		struct osp_domain *domain = &t->domains[number];
 
@@ -139,15 +151,15 @@ static int number_domains(struct assembly *assembly)
 	struct entry *entries;
 	int rc;
 
-	t->domain_count = mark_used(assembly);
-	t->domains = take_array(t, t->domain_count, sizeof(t->domains[0]));
-	entries = calloc(t->domain_count + 1, sizeof(*entries));
+	t->domain_room = mark_used(assembly);
+	t->domains = take_array(t, t->domain_room, sizeof(t->domains[0]));
+	entries = calloc((size_t)t->domain_room + 1, sizeof(*entries));
 	if (!t->domains || !entries) {
 		free(entries);
 		return -1;
 	}
 	list_used(assembly, entries);
-	qsort(entries, t->domain_count, sizeof(*entries), by_level_and_name);
+	qsort(entries, t->domain_room, sizeof(*entries), by_level_and_name);
 	rc = fill_domains(assembly, entries);
 	free(entries);
 	return rc;
@@ -165,7 +177,7 @@ static void climb(struct assembly *assembly)
 {
 	struct osp_topology *t = assembly->topology;
 
-	for (uint32_t level = 1; level <= t->level_count; level++)
+	for (uint32_t level = 1; level <= osp_topology_last_level(t); level++)
 		memset(t->domains_of_nodes[level], 0xff, t->node_count * sizeof(uint32_t));
 	for (uint32_t n = 0; n < t->node_count; n++) {
 		uint32_t d = parent_of_node(assembly, n);
@@ -173,6 +185,14 @@ static void climb(struct assembly *assembly)
 		for (; d != OSP_NO_DOMAIN; d = t->domains[d].parent) {
 			t->domains_of_nodes[t->domains[d].level][n] = d;
 			t->domains[d].node_count++;
+		}
+	}
+	for (uint32_t o = 0; o < t->overlay_count; o++) {
+		uint32_t *domains = t->domains_of_nodes[t->level_count + 1 + o];
+
+		for (uint32_t n = 0; n < t->node_count; n++) {
+			if (assembly->parts->overlays[o][n] != OSP_NO_DOMAIN)
+				domains[n] = assembly->number[assembly->parts->overlays[o][n]];
 		}
 	}
 }
@@ -336,7 +356,10 @@ struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *part
 	if (assembly.topology && !take_memory(&assembly) && !name_nodes(&assembly, error) &&
 	    !copy_notes(&assembly) && !number_domains(&assembly)) {
 		climb(&assembly);
-		rc = rank_nodes(&assembly) || sort_names(&assembly) ? -1 : 0;
+		rc = rank_nodes(&assembly) || sort_names(&assembly) ||
+				     osp_topology_assemble_overlays(assembly.topology)
+			     ? -1
+			     : 0;
 	}
 	free(assembly.number);
 	free(assembly.cursor);

@@ -20,8 +20,9 @@ struct reader {
 	const struct osp_document *document;
 	struct osp_builder *builder;
 	struct osp_error *error;
-	const char *levels[OSP_LEVELS_MAX]; /* bottom first */
-	size_t level_count;
+	const char *levels[OSP_LEVELS_MAX]; /* bottom first; then the overlays */
+	size_t level_count;		    /* of the tree */
+	size_t overlay_count;
 };
 
 /* The nodes of one domain during the expansion of their list. */
@@ -29,6 +30,7 @@ struct node_list {
 	struct reader *reader;
 	uint32_t domain;
 	struct osp_place_in_file place;
+	bool beside; /* a domain of an overlay */
 };
 
 static struct osp_place_in_file place_of(const struct reader *reader, const struct osp_value *value)
@@ -54,6 +56,28 @@ static int check_version(struct reader *reader, const struct osp_value *root)
 	return 0;
 }
 
+/* Reads the names of the overlays behind those of the levels. */
+static int read_overlays(struct reader *reader, const struct osp_value *root)
+{
+	const struct osp_value *overlays = osp_value_get(root, "overlays");
+	size_t most = OSP_LEVELS_MAX - reader->level_count;
+
+	if (!overlays)
+		return 0;
+	if (overlays->type != OSP_VALUE_LIST || overlays->child_count > most)
+		return osp_document_error(reader->document, overlays, reader->error,
+					  "overlays: a list of at most %zu names of levels beside "
+					  "the tree is expected, %d with the levels",
+					  most, OSP_LEVELS_MAX);
+	for (const struct osp_value *v = overlays->first; v; v = v->next) {
+		if (osp_value_string(reader->document, v,
+				     &reader->levels[reader->level_count + reader->overlay_count++],
+				     reader->error))
+			return -1;
+	}
+	return 0;
+}
+
 static int read_levels(struct reader *reader, const struct osp_value *root)
 {
 	const struct osp_value *levels = osp_value_get(root, "levels");
@@ -73,7 +97,11 @@ static int read_levels(struct reader *reader, const struct osp_value *root)
 				     reader->error))
 			return -1;
 	}
-	reader->builder = osp_builder_new(reader->levels, reader->level_count, &inner);
+	if (read_overlays(reader, root))
+		return -1;
+	reader->builder =
+		osp_builder_new_beside(reader->levels, reader->level_count + reader->overlay_count,
+				       reader->level_count, &inner);
 	if (!reader->builder)
 		return osp_document_error(reader->document, levels, reader->error, "%s",
 					  inner.text);
@@ -84,13 +112,17 @@ static int add_node(const char *name, void *context)
 {
 	struct node_list *list = context;
 
+	if (list->beside)
+		return osp_builder_beside(list->reader->builder, name, list->domain, &list->place,
+					  list->reader->error);
 	return osp_builder_node(list->reader->builder, name, list->domain, &list->place,
 				list->reader->error);
 }
 
-static int read_nodes(struct reader *reader, const struct osp_value *nodes, uint32_t domain)
+static int read_nodes(struct reader *reader, const struct osp_value *nodes, uint32_t domain,
+		      bool beside)
 {
-	struct node_list list = {reader, domain, place_of(reader, nodes)};
+	struct node_list list = {reader, domain, place_of(reader, nodes), beside};
 	struct osp_error inner = {.text = ""};
 	int rc;
 
@@ -180,6 +212,11 @@ static int read_in(struct reader *reader, const struct osp_value *domain, uint32
 
 	if (!in)
 		return 0;
+	if (level > reader->level_count)
+		return osp_document_error(reader->document, in, reader->error,
+					  "in: level %s is beside the tree, and its domains are "
+					  "in no other",
+					  reader->levels[level - 1]);
 	if (osp_value_string(reader->document, in, &name, reader->error))
 		return -1;
 	parent = find_above(reader, level, name, &found);
@@ -208,8 +245,8 @@ static int read_level_and_name(struct reader *reader, const struct osp_value *do
 		return osp_document_error(reader->document, domain, reader->error,
 					  "a domain's \"%s\" is missing",
 					  level_value ? "name" : "level");
-	if (osp_value_choice(reader->document, level_value, reader->levels, reader->level_count,
-			     &index, reader->error))
+	if (osp_value_choice(reader->document, level_value, reader->levels,
+			     reader->level_count + reader->overlay_count, &index, reader->error))
 		return -1;
 	*level = (uint32_t)index + 1;
 	return osp_value_string(reader->document, name_value, name, reader->error);
@@ -238,7 +275,7 @@ static int read_domain(struct reader *reader, const struct osp_value *value)
 	if (domain == OSP_NO_DOMAIN || read_in(reader, value, level, domain))
 		return -1;
 	nodes = osp_value_get(value, "nodes");
-	return nodes ? read_nodes(reader, nodes, domain) : 0;
+	return nodes ? read_nodes(reader, nodes, domain, level > reader->level_count) : 0;
 }
 
 /* --- where places come from ------------------------------------------------------------------- */
@@ -341,7 +378,7 @@ static int read_places(struct reader *reader, const struct osp_value *root)
 
 static int read_root(struct reader *reader, const struct osp_value *root)
 {
-	static const char *const keys[] = {"onespine-topology", "source", "levels",
+	static const char *const keys[] = {"onespine-topology", "source", "levels", "overlays",
 					   "domains",		"nodes",  "places"};
 	const struct osp_value *domains, *nodes, *source;
 
@@ -364,7 +401,7 @@ static int read_root(struct reader *reader, const struct osp_value *root)
 			return -1;
 	}
 	nodes = osp_value_get(root, "nodes");
-	if (nodes && read_nodes(reader, nodes, OSP_NO_DOMAIN))
+	if (nodes && read_nodes(reader, nodes, OSP_NO_DOMAIN, false))
 		return -1;
 	return read_places(reader, root);
 }

@@ -98,11 +98,12 @@ static void add_domain(struct osp_text *text, const struct osp_topology *topolog
 	osp_text_add(text, "}");
 }
 
-static void add_levels(struct osp_text *text, const struct osp_topology *topology)
+static void add_levels(struct osp_text *text, const struct osp_topology *topology, const char *key,
+		       uint32_t first, uint32_t last)
 {
-	osp_text_add(text, "  \"levels\": [");
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++)
-		osp_text_printf(text, "%s\"%s\"", level > 1 ? ", " : "",
+	osp_text_printf(text, "  \"%s\": [", key);
+	for (uint32_t level = first; level <= last; level++)
+		osp_text_printf(text, "%s\"%s\"", level > first ? ", " : "",
 				osp_topology_level_name(topology, level));
 	osp_text_add(text, "],\n");
 }
@@ -215,9 +216,12 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 		add_words(&text, source);
 		osp_text_add(&text, ",\n");
 	}
-	add_levels(&text, topology);
+	add_levels(&text, topology, "levels", 1, osp_topology_level_count(topology));
+	if (osp_topology_overlay_count(topology))
+		add_levels(&text, topology, "overlays", osp_topology_level_count(topology) + 1,
+			   osp_topology_last_level(topology));
 	osp_text_add(&text, "  \"domains\": [");
-	for (uint32_t i = 0; i < osp_topology_domain_count(topology); i++) {
+	for (uint32_t i = 0; i < osp_topology_listed_domains(topology); i++) {
 		osp_text_add(&text, i ? ",\n    " : "\n    ");
 		add_domain(&text, topology, order[i]);
 	}

@@ -22,6 +22,7 @@ char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t do
 	uint32_t level = osp_topology_level_count(topology) + 1;
 	uint32_t first = 0, last = osp_topology_node_count(topology);
 	const char **names;
+	bool beside = domain >= osp_topology_domain_count(topology) && domain != OSP_NO_DOMAIN;
 	size_t count = 0;
 	char *list;
 
@@ -39,7 +40,7 @@ char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t do
 	for (uint32_t rank = last; rank > first; rank--) {
 		uint32_t node = osp_topology_node_at_rank(topology, rank - 1);
 
-		if (!is_direct(topology, node, level))
+		if (!beside && !is_direct(topology, node, level))
 			break;
 		if (*osp_topology_node_name(topology, node))
 			names[count++] = osp_topology_node_name(topology, node);
@@ -66,7 +67,7 @@ static int by_rank_and_level(const void *a, const void *b)
 
 uint32_t *osp_topology_domains_top_down(const struct osp_topology *topology)
 {
-	uint32_t count = osp_topology_domain_count(topology);
+	uint32_t count = osp_topology_listed_domains(topology);
 	struct entry *entries = calloc((size_t)count + 1, sizeof(*entries));
 	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
 

@@ -20,7 +20,7 @@ char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t do
 
 /*
  * Returns all domains as a malloc'd array, each before those below it, and these before the next
- * domain of its level; NULL if memory ran out.
+ * domain of its level; those beside the tree are last. NULL if memory ran out.
  */
 uint32_t *osp_topology_domains_top_down(const struct osp_topology *topology);
 

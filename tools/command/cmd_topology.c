@@ -134,7 +134,7 @@ static void summarise(const struct osp_topology *topology, struct osp_text *text
 	uint32_t level;
 
 	osp_text_printf(text, "%u nodes", osp_topology_node_count(topology));
-	for (level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (level = 1; level <= osp_topology_last_level(topology); level++) {
 		const char *name = osp_topology_level_name(topology, level);
 		char plural[64];
 		uint32_t least = UINT32_MAX;
@@ -152,7 +152,13 @@ static void summarise(const struct osp_topology *topology, struct osp_text *text
 		}
 		if (count != 1)
 			name = osp_sentence_plural(name, plural, sizeof(plural));
-		osp_text_printf(text, "%s %u %s", level == 1 ? ":" : ",", count, name);
+		osp_text_printf(text, "%s %s%u %s",
+				level == 1					  ? ":"
+				: level == osp_topology_level_count(topology) + 1 ? ";"
+										  : ",",
+				level == osp_topology_level_count(topology) + 1 ? "beside the tree "
+										: "",
+				count, name);
 		if (count && least == most)
 			osp_text_printf(text, " of %u", most);
 		else if (count)
@@ -183,25 +189,30 @@ static json_t *topology_to_json(const struct osp_topology *topology)
 {
 	json_t *root = json_object();
 	json_t *levels = json_array();
+	json_t *overlays = json_array();
 	json_t *domains = json_array();
 	json_t *unknown = json_object();
 	uint32_t level;
 	uint32_t i;
 
-	for (level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (level = 1; level <= osp_topology_last_level(topology); level++) {
 		const char *name = osp_topology_level_name(topology, level);
 		uint32_t count;
 		char *list = list_of_unknown(topology, level, &count);
 
-		json_array_append_new(levels, json_string(name));
+		json_array_append_new(osp_topology_is_overlay(topology, level) ? overlays : levels,
+				      json_string(name));
 		if (count && list)
 			json_object_set_new(unknown, name, json_string(list));
 		free(list);
 	}
-	for (i = 0; i < osp_topology_domain_count(topology); i++)
+	for (i = 0; i < osp_topology_listed_domains(topology); i++)
 		json_array_append_new(domains, domain_to_json(topology, i));
 	json_object_set_new(root, "node_count", json_integer(osp_topology_node_count(topology)));
 	json_object_set_new(root, "levels", levels);
+	if (json_array_size(overlays))
+		json_object_set(root, "overlays", overlays);
+	json_decref(overlays);
 	json_object_set_new(root, "domains", domains);
 	json_object_set_new(root, "unknown", unknown);
 	return root;
@@ -234,6 +245,10 @@ int osp_run_topology_show(const struct osp_call *call)
 	} else {
 		summarise(topology, &text);
 		for (level = osp_topology_level_count(topology); level > 0; level--)
+			if (show_level(topology, level, &text) < 0)
+				text.failed = true;
+		for (level = osp_topology_level_count(topology) + 1;
+		     level <= osp_topology_last_level(topology); level++)
 			if (show_level(topology, level, &text) < 0)
 				text.failed = true;
 		status = osp_print_text(&text, OSP_EXIT_YES);

@@ -54,7 +54,7 @@ static void add_place(const struct osp_topology *topology, uint32_t node, struct
 {
 	const char *separator = "";
 
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		uint32_t domain = osp_topology_domain_of(topology, node, level);
 
 		if (domain == OSP_NO_DOMAIN)
@@ -118,7 +118,7 @@ static json_t *node_to_json(const struct nodes *nodes, uint32_t n)
 	json_t *object = json_object();
 	json_t *in = json_object();
 
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		uint32_t domain = osp_topology_domain_of(topology, n, level);
 
 		if (domain != OSP_NO_DOMAIN)

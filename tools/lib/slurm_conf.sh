@@ -31,7 +31,8 @@ topology_nodes() {
 			grep -oiE '(^|[[:space:]])nodes=[^[:space:]]+' | sed 's/^[^=]*=//')
 	fi
 	[[ -n $lists ]] || die "$1: names no nodes"
-	hostlist_expand "$(paste -sd, <<<"$lists")" || die "$1: a list of nodes cannot be read"
+	# a domain beside the tree names nodes again
+	hostlist_expand "$(paste -sd, <<<"$lists")" | awk '!seen[$0]++' || die "$1: a list of nodes cannot be read"
 }
 
 # topology_kind FILE: onespine, slurm or yaml (topology.yaml, from 25.05 on)
