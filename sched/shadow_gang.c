@@ -30,7 +30,7 @@ static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, s
 		gang->level =
 			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
 	level = *gang->effective.prefer ? osp_topology_level(topology, gang->effective.prefer) : 0;
-	if (level > 0 && (uint32_t)level < gang->level)
+	if (level > 0 && osp_topology_below(topology, (uint32_t)level, gang->level))
 		gang->prefer_level = (uint32_t)level;
 	return 0;
 }
@@ -489,7 +489,8 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 			       const struct osp_nodeset *nodes, bool *anywhere)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
-	int least = *effective->prefer
+	int least = *effective->prefer &&
+				    !osp_topology_is_overlay(shadow_state.topology, (uint32_t)level)
 			    ? osp_topology_level(shadow_state.topology, effective->prefer)
 			    : level;
 	bool known = shadow_places_hold(nodes);
@@ -502,7 +503,7 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 		domain = domain_of_all(nodes, (uint32_t)i);
 	if (domain != OSP_NO_DOMAIN || !shadow_is_relaxed(job, effective))
 		return domain;
-	*anywhere = (uint32_t)level == osp_topology_level_count(shadow_state.topology);
+	*anywhere = (uint32_t)level >= osp_topology_level_count(shadow_state.topology);
 	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
 }
 

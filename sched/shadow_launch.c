@@ -258,9 +258,11 @@ static uint32_t level_of(const job_record_t *job, const struct osp_effective *ef
 
 	if (level < 1)
 		return 0;
-	level += shadow_is_relaxed(job, effective);
-	return (uint32_t)level > osp_topology_level_count(shadow_state.topology) ? 0
-										 : (uint32_t)level;
+	if (!shadow_is_relaxed(job, effective))
+		return (uint32_t)level;
+	return (uint32_t)level < osp_topology_level_count(shadow_state.topology)
+		       ? (uint32_t)level + 1
+		       : 0;
 }
 
 /*

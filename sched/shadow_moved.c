@@ -28,8 +28,11 @@ static bool stand_together(const struct osp_topology *topology, const struct osp
 			   int due)
 {
 	uint32_t domain;
-	int level = osp_topology_common_level(topology, nodes, &domain);
+	int level;
 
+	if (osp_topology_is_overlay(topology, (uint32_t)due))
+		return osp_topology_common_domain(topology, nodes, (uint32_t)due) != OSP_NO_DOMAIN;
+	level = osp_topology_common_level(topology, nodes, &domain);
 	return level >= 0 && level <= due;
 }
 
@@ -41,6 +44,8 @@ static int level_kept(const struct moved *moved, const struct osp_effective *eff
 
 	if (due < 1 || stand_together(moved->before, moved->nodes, due))
 		return due;
+	if (osp_topology_is_overlay(moved->before, (uint32_t)due))
+		return -1;
 	due++;
 	return effective->relax_s >= 0 && stand_together(moved->before, moved->nodes, due) ? due
 											   : -1;

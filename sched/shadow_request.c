@@ -321,7 +321,7 @@ bool shadow_looser_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective)
 {
 	const struct osp_topology *topology = shadow_state.topology;
-	int least;
+	int least, asked;
 
 	if (!topology)
 		return false;
@@ -332,7 +332,8 @@ bool shadow_looser_than_policy(const struct osp_policy *policy,
 	least = osp_topology_level(topology, policy->level);
 	if (least < 1) /* the fabric has changed: it has no such level now */
 		return strcmp(effective->level, policy->level) != 0;
-	return osp_topology_level(topology, effective->level) > least;
+	asked = osp_topology_level(topology, effective->level);
+	return asked > 0 && !osp_topology_nests(topology, (uint32_t)asked, (uint32_t)least, NULL);
 }
 
 bool shadow_sooner_than_policy(const struct osp_policy *policy,
@@ -385,15 +386,24 @@ static bool hold_to_policy(const job_record_t *job, const struct osp_policy *pol
 
 /*
  * Returns the policy of the partition in which the job runs; if it may run in several, what these
- * promise together.
+ * promise together. Levels that cross cannot be promised together: then that of the partition which
+ * it is tried in.
  */
 static struct osp_policy policy_of(const job_record_t *job)
 {
 	const char *list = job->partition ? job->partition : "";
 
+	struct osp_policy policy;
+
 	if (job->part_ptr && !strchr(list, ','))
 		return *osp_config_policy(shadow_state.config, job->part_ptr->name);
-	return osp_policy_of_list(shadow_state.config, list, shadow_state.topology);
+	policy = osp_policy_of_list(shadow_state.config, list, shadow_state.topology);
+	if (job->part_ptr && shadow_state.topology &&
+	    osp_topology_overlay_count(shadow_state.topology) &&
+	    osp_policy_crosses(shadow_state.config, list, shadow_state.topology, policy.level,
+			       NULL))
+		return *osp_config_policy(shadow_state.config, job->part_ptr->name);
+	return policy;
 }
 
 /* Tells whether a policy made this request, and the policy in force makes its own: the job may have

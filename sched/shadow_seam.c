@@ -94,6 +94,21 @@ static int check_loosening(const struct osp_policy *policy, const struct osp_eff
 	return -1;
 }
 
+/* Refuses a level whose domains cross the one that a partition promises. */
+static int check_crossing(const char *partitions, const struct osp_effective *effective,
+			  char *sentence, size_t sentence_bytes)
+{
+	struct osp_error error = {.text = ""};
+
+	if (!shadow_state.topology || !osp_topology_overlay_count(shadow_state.topology) ||
+	    !osp_policy_crosses(shadow_state.config, partitions, shadow_state.topology,
+				effective->level, &error))
+		return 0;
+	snprintf(sentence, sentence_bytes, "%s; ask for another level, or for other partitions",
+		 error.text);
+	return -1;
+}
+
 /* Checks that the preferred level is below the one to which the job is held. */
 static int check_prefer(const struct osp_effective *effective, int level, int held_to,
 			char *sentence, size_t sentence_bytes)
@@ -103,6 +118,12 @@ static int check_prefer(const struct osp_effective *effective, int level, int he
 	if (prefer < 1)
 		osp_sentence_no_level(shadow_state.topology, effective->prefer, sentence,
 				      sentence_bytes);
+	else if (prefer < level &&
+		 !osp_topology_below(shadow_state.topology, (uint32_t)prefer, (uint32_t)level))
+		snprintf(sentence, sentence_bytes,
+			 "--gang=%s,prefer: its partition already holds gangs to one %s, which is "
+			 "beside the tree, so that no %s lies in it; ask for --gang=%s",
+			 effective->prefer, effective->level, effective->prefer, effective->level);
 	else if (prefer >= level)
 		snprintf(sentence, sentence_bytes,
 			 "--gang=%s,prefer: its partition already holds gangs to one %s, and %s is "
@@ -270,6 +291,9 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	if (rc == 0)
 		rc = shadow_groups_translate(job, shadow_partition_named(partition), effective,
 					     sentence, sentence_bytes);
+	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
+		rc = check_crossing(job->partition && *job->partition ? job->partition : partition,
+				    effective, sentence, sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = check_loosening(&policy, effective, partition, sentence, sentence_bytes);
 	if (rc == 0 && job->segment_spares && !shadow_in_parts(effective))

@@ -77,7 +77,7 @@ static void forget_nodes(void)
 
 static bool is_placed(const struct osp_topology *topology, uint32_t node)
 {
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		if (osp_topology_domain_of(topology, node, level) != OSP_NO_DOMAIN)
 			return true;
 	}
@@ -89,9 +89,10 @@ char *shadow_topology_words(const struct osp_topology *topology)
 	uint32_t nodes = osp_topology_node_count(topology), outside = 0, first, count;
 	struct osp_text text = OSP_TEXT_INIT;
 
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		osp_topology_level_domains(topology, level, &first, &count);
-		osp_text_printf(&text, "%s%s %u", level > 1 ? ", " : "",
+		osp_text_printf(&text, "%s%s%s %u", level > 1 ? ", " : "",
+				osp_topology_is_overlay(topology, level) ? "beside the tree " : "",
 				osp_topology_level_name(topology, level), count);
 	}
 	for (uint32_t n = 0; n < nodes; n++)

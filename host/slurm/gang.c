@@ -57,7 +57,8 @@ static bool keeps_promise(const struct osp_policy *policy, const struct osp_topo
 	int asked = osp_topology_level(topology, gang->request.level);
 	int least = osp_topology_level(topology, policy->level);
 
-	if (gang->advise || asked < 1 || asked > least || gang->request.domains_max > 1)
+	if (gang->advise || asked < 1 || least < 1 || gang->request.domains_max > 1 ||
+	    !osp_topology_nests(topology, (uint32_t)asked, (uint32_t)least, NULL))
 		return false;
 	return gang->request.relax_s < 0 ||
 	       (policy->relax_s >= 0 && gang->request.relax_s >= policy->relax_s);
@@ -98,6 +99,10 @@ int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology
 	where->domain = OSP_NO_DOMAIN;
 	where->level =
 		job->nodes_known ? osp_topology_common_level(topology, set, &where->domain) : -1;
+	where->tree_levels = osp_topology_level_count(topology);
+	for (uint32_t level = where->tree_levels + 1; level <= osp_topology_last_level(topology);
+	     level++)
+		where->beside[level] = osp_topology_common_domain(topology, set, level);
 	where->missing =
 		job->node_count > job->nodes_known ? job->node_count - job->nodes_known : 0;
 	free(set);
@@ -117,12 +122,23 @@ int osp_gang_level_due(const struct osp_topology *topology, const struct osp_sta
 	return (uint32_t)level < osp_topology_level_count(topology) ? level + 1 : 0;
 }
 
+void osp_gang_look_beside(int level_due, struct osp_whereabouts *where)
+{
+	if (level_due <= (int)where->tree_levels || where->level == 0 ||
+	    where->beside[level_due] == OSP_NO_DOMAIN)
+		return;
+	where->level = level_due;
+	where->domain = where->beside[level_due];
+}
+
 bool osp_gang_kept(int level_due, const struct osp_whereabouts *where)
 {
 	if (level_due == 0)
 		return true;
 	if (level_due < 0 || where->missing)
 		return false;
+	if ((uint32_t)level_due > where->tree_levels)
+		return where->level == 0 || where->beside[level_due] != OSP_NO_DOMAIN;
 	return where->level >= 0 && where->level <= level_due;
 }
 

@@ -47,6 +47,8 @@ struct osp_whereabouts {
 	int level;
 	uint32_t domain;  /* at that level; OSP_NO_DOMAIN for 0 and -1 */
 	uint32_t missing; /* of the job's nodes are not in the snapshot */
+	uint32_t tree_levels;
+	uint32_t beside[OSP_LEVELS_MAX + 1]; /* by overlay: the domain that has all, or none */
 };
 
 /* 0, or -1 when memory ran out. */
@@ -68,6 +70,10 @@ bool osp_gang_in_parts(const struct osp_gang *gang);
 int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
 			const struct osp_state_job *job, const struct osp_gang *gang, int level_due,
 			bool *kept);
+
+/* Makes `level` and `domain` those of the overlay that was due, if all nodes are in one of its
+ * domains: for those who read where the nodes are. */
+void osp_gang_look_beside(int level_due, struct osp_whereabouts *where);
 
 /* Do its nodes keep that promise? */
 bool osp_gang_kept(int level_due, const struct osp_whereabouts *where);

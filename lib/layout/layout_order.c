@@ -45,6 +45,43 @@ static int sort_nodes(struct cutting *cutting)
 	return 0;
 }
 
+/*
+ * Sorts the sorted nodes by their crossings at `level` of an overlay with the tree: by the tree's
+ * domain, in it by the overlay's. Nodes of one crossing are not next to each other in the tree.
+ */
+static int sort_crossings(struct cutting *cutting, uint32_t level)
+{
+	const struct osp_topology *topology = cutting->topology;
+	uint32_t *keys = calloc((size_t)cutting->count + 1, 2 * sizeof(*keys));
+	uint32_t *sorted = calloc((size_t)cutting->count + 1, sizeof(*sorted));
+	uint32_t *order = calloc((size_t)cutting->count + 1, sizeof(*order));
+	bool good = keys && sorted && order;
+
+	for (uint32_t i = 0; good && i < cutting->count; i++) {
+		uint32_t node = cutting->nodes[cutting->order[i]], number;
+		const struct osp_domain *crossing;
+
+		number = node == OSP_NO_NODE ? OSP_NO_DOMAIN
+					     : osp_topology_domain_of(topology, node, level);
+		keys[2 * i] = keys[2 * i + 1] = UINT32_MAX;
+		if (number == OSP_NO_DOMAIN)
+			continue;
+		crossing = osp_topology_domain(topology, number);
+		keys[2 * i] = osp_topology_domain(topology, crossing->parent)->first_rank;
+		keys[2 * i + 1] = crossing->first_rank;
+	}
+	if (good) {
+		osp_place_sort(keys, 2, cutting->count, sorted, cutting->spare);
+		for (uint32_t i = 0; i < cutting->count; i++)
+			order[i] = cutting->order[sorted[i]];
+		memcpy(cutting->order, order, (size_t)cutting->count * sizeof(*order));
+	}
+	free(keys);
+	free(sorted);
+	free(order);
+	return good ? 0 : -1;
+}
+
 /* Returns the domain of the node at `place` of the order. */
 static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_t level)
 {
@@ -89,8 +126,9 @@ static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint3
 static void join_segments(struct cutting *cutting, uint32_t unit, const struct osp_segment *segment)
 {
 	uint32_t whole = join(cutting, 0, cutting->count, unit, segment), at = whole;
+	uint32_t in = osp_topology_crossed(cutting->topology, segment->level);
 
-	for (uint32_t level = segment->level + 1;
+	for (uint32_t level = in ? in : segment->level + 1;
 	     level <= osp_topology_level_count(cutting->topology); level++) {
 		struct osp_segment above = {level, segment->nodes};
 
@@ -133,7 +171,9 @@ int osp_node_places(const struct osp_segments *segments, const struct osp_topolo
 	int rc = -1;
 
 	cutting.spare = calloc((size_t)count + 1, sizeof(*cutting.spare));
-	if (cutting.spare && sort_nodes(&cutting) == 0) {
+	if (cutting.spare && sort_nodes(&cutting) == 0 &&
+	    (!segments->count || !osp_topology_crossed(topology, segments->segment[0].level) ||
+	     sort_crossings(&cutting, segments->segment[0].level) == 0)) {
 		for (uint32_t i = 0; i < segments->count; i++) {
 			join_segments(&cutting, unit, &segments->segment[i]);
 			unit = segments->segment[i].nodes;

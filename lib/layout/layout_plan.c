@@ -34,6 +34,12 @@ static int parse_keep(const char *word, size_t bytes, int column,
 	if (found < 0)
 		return osp_topology_no_level(topology, level, 0, osp_topology_level_count(topology),
 					     column + (int)(level - copy), error);
+	if (osp_topology_is_overlay(topology, (uint32_t)found))
+		return osp_error_at(error, NULL, 0, column + (int)(level - copy),
+				    "level %s is beside the tree: groups are kept in levels of the "
+				    "tree; say segments of it instead, as --gang-segment=%s:N",
+				    osp_topology_level_name(topology, (uint32_t)found),
+				    osp_topology_level_name(topology, (uint32_t)found));
 	if (keeps->count == OSP_KEEPS_MAX)
 		return osp_error_at(error, NULL, 0, column, "more than %d groups to keep together",
 				    OSP_KEEPS_MAX);
@@ -591,6 +597,8 @@ bool osp_layout_plan_nvlink(const struct osp_layout_plan *plan, uint32_t stated,
 	int level = plan->topology ? osp_topology_level(plan->topology, "nvlink") : -1;
 
 	*gpus = plan->gpus_per_node;
+	if (level > 0 && osp_topology_is_overlay(plan->topology, (uint32_t)level))
+		return true; /* segments of the tree say nothing of it */
 	if (level > 0)
 		*gpus *= plan->thin < (uint32_t)level ? plan->nodes
 						      : most_together(plan, (uint32_t)level);

@@ -53,6 +53,12 @@ static int refuse_own(const struct osp_layout_segments_input *input, const struc
 			     group, level, nodes);
 }
 
+/* Tells whether the gang's level is an overlay, which has no levels below. */
+static bool beside_tree(const struct osp_layout_segments_input *input)
+{
+	return input->topology && osp_topology_is_overlay(input->topology, input->level);
+}
+
 static int check_keep(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
 		      struct osp_error *error)
 {
@@ -65,7 +71,7 @@ static int check_keep(const struct osp_layout_segments_input *input, const struc
 		return osp_error_set(
 			error, "--gang-keep=%s:%s: the layout has no %s groups; leave %s:%s out",
 			group, level, group, group, level);
-	if (keep->level < input->level)
+	if (keep->level < input->level && !beside_tree(input))
 		return 0;
 	if (keep->level == input->level && input->one_domain)
 		return refuse_own(input, keep, error);
@@ -251,6 +257,7 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 			     struct osp_layout_segments *found, struct osp_error *error)
 {
 	uint32_t want[OSP_LEVELS_MAX + 1] = {0}, below = 1;
+	struct osp_layout_segments_input beside = *input;
 	struct room room = {.nodes = {1}};
 	struct side side;
 
@@ -258,6 +265,10 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 	for (uint32_t i = 0; i < input->keeps.count; i++) {
 		if (check_keep(input, &input->keeps.keep[i], error))
 			return -1;
+	}
+	if (beside_tree(input)) {
+		beside.level = 1;
+		input = &beside;
 	}
 	for (uint32_t level = 1; level < input->level; level++)
 		room.nodes[level] = osp_segments_room(input->topology, level);

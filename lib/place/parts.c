@@ -10,6 +10,14 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 	struct osp_error inner = {.text = ""};
 
 	*parts = (struct osp_parts){.domains_max = domains_max ? domains_max : 1};
+	if (domains_max > 1 && osp_topology_is_overlay(topology, level))
+		return osp_error_set(
+			error,
+			"--gang-domains=%u: level %s is beside the tree, and a gang is "
+			"in one domain of it; ask for a level of the tree, and "
+			"--gang-segment=%s:N",
+			domains_max, osp_topology_level_name(topology, level),
+			osp_topology_level_name(topology, level));
 	if (!*segments ||
 	    osp_segments_parse(segments, topology, level, &parts->segments, &inner) == 0)
 		return 0;
@@ -19,10 +27,16 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level)
 {
-	if (*level == osp_topology_level_count(topology))
+	if (*level >= osp_topology_level_count(topology)) {
 		parts->domains_max = OSP_NODES_MAX;
-	else
-		(*level)++;
+		return;
+	}
+	(*level)++;
+	for (uint32_t i = 0; i < parts->segments.count; i++) {
+		/* crossings with the level above have the next number */
+		if (osp_topology_crossed(topology, parts->segments.segment[i].level))
+			parts->segments.segment[i].level++;
+	}
 }
 
 bool osp_parts_anywhere(const struct osp_parts *parts)

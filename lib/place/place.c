@@ -27,7 +27,7 @@ static uint32_t count_entries(const struct osp_topology *topology, uint16_t kind
 	uint64_t nodes = osp_topology_node_count(topology);
 	uint64_t most = 0;
 
-	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(topology); level++) {
 		uint32_t first;
 		uint32_t count;
 
@@ -38,21 +38,30 @@ static uint32_t count_entries(const struct osp_topology *topology, uint16_t kind
 	return (uint32_t)(most < nodes ? most : nodes);
 }
 
-/* Numbers the leaves along the ranks. */
+/* Numbers the leaves along the ranks. An overlay's ranks are cut at its domains too. */
 static void number_leaves(struct osp_place *place)
 {
-	uint32_t above = OSP_NO_DOMAIN;
+	uint32_t above = OSP_NO_DOMAIN, beside = OSP_NO_DOMAIN;
 
-	for (uint32_t rank = 0; rank < place->node_count; rank++) {
+	for (uint32_t rank = 0; rank < place->rank_count; rank++) {
 		uint32_t node = osp_topology_node_at_rank(place->topology, rank);
 		uint32_t domain = osp_topology_domain_of(place->topology, node, 1);
+		uint32_t overlay = rank / place->node_count, other = OSP_NO_DOMAIN;
 
-		if (!place->leaf_count || domain == OSP_NO_DOMAIN || domain != above)
+		if (overlay)
+			other = osp_topology_domain_of(place->topology, node,
+						       osp_topology_level_count(place->topology) +
+							       overlay);
+		if (rank % place->node_count == 0 || domain == OSP_NO_DOMAIN || domain != above ||
+		    other != beside)
 			place->leaves[place->leaf_count++].first_rank = rank;
 		above = domain;
+		beside = other;
 		place->node_of_rank[rank] = node;
 		place->leaf_of_rank[rank] = place->leaf_count - 1;
 		place->leaves[place->leaf_count - 1].node_count++;
+		if (!overlay)
+			place->tree_leaf_count = place->leaf_count;
 	}
 }
 
@@ -82,10 +91,10 @@ static void sum_largest(struct osp_place *place)
 {
 	uint32_t sum = 0;
 
-	for (uint32_t leaf = 0; leaf < place->leaf_count; leaf++)
+	for (uint32_t leaf = 0; leaf < place->tree_leaf_count; leaf++)
 		place->group_keys[leaf] = UINT32_MAX - place->leaves[leaf].node_count;
-	osp_place_sort(place->group_keys, 1, place->leaf_count, place->order, place->spare);
-	for (uint32_t i = 0; i < place->leaf_count; i++) {
+	osp_place_sort(place->group_keys, 1, place->tree_leaf_count, place->order, place->spare);
+	for (uint32_t i = 0; i < place->tree_leaf_count; i++) {
 		sum += place->leaves[place->order[i]].node_count;
 		place->largest_hold[i] = sum;
 	}
@@ -93,12 +102,12 @@ static void sum_largest(struct osp_place *place)
 
 static bool take_fabric_memory(struct osp_place *place)
 {
-	uint64_t nodes = place->node_count;
+	uint64_t nodes = place->node_count, ranks = place->rank_count;
 
-	place->node_of_rank = room(nodes, sizeof(*place->node_of_rank));
-	place->leaf_of_rank = room(nodes, sizeof(*place->leaf_of_rank));
-	place->leaves = room(nodes + 1, sizeof(*place->leaves));
-	place->pieces = room(nodes, sizeof(*place->pieces));
+	place->node_of_rank = room(ranks, sizeof(*place->node_of_rank));
+	place->leaf_of_rank = room(ranks, sizeof(*place->leaf_of_rank));
+	place->leaves = room(ranks + 1, sizeof(*place->leaves));
+	place->pieces = room(ranks, sizeof(*place->pieces));
 	place->order = room(nodes, sizeof(*place->order));
 	place->spare = room(nodes, sizeof(*place->spare));
 	return place->node_of_rank && place->leaf_of_rank && place->leaves && place->pieces &&
@@ -152,6 +161,7 @@ struct osp_place *osp_place_new(const struct osp_topology *topology, uint16_t ki
 		return NULL;
 	place->topology = topology;
 	place->node_count = osp_topology_node_count(topology);
+	place->rank_count = osp_topology_rank_room(topology);
 	place->word_count = place->node_count / 64 + (place->node_count % 64 != 0);
 	place->kind_room = kind_count ? kind_count : 1;
 	if (!take_fabric_memory(place))
@@ -303,7 +313,7 @@ bool osp_place_start(struct osp_place *place, const struct osp_place_input *inpu
 	place->found_count = 0;
 	place->candidate_count = 0;
 	if (!input->usable || !input->level ||
-	    input->level > osp_topology_level_count(place->topology))
+	    input->level > osp_topology_last_level(place->topology))
 		return false;
 	call->special = take_sets(place, input);
 	call->level = input->level;
@@ -379,7 +389,7 @@ bool osp_place_judge(const struct osp_place *place, const struct osp_place_sums 
 static uint32_t least_leaves(const struct osp_place *place, uint32_t size)
 {
 	uint32_t low = 1;
-	uint32_t high = place->leaf_count;
+	uint32_t high = place->tree_leaf_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;

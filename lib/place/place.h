@@ -44,7 +44,7 @@
 #include "lib/topology/topology.h"
 
 struct osp_place_input {
-	uint32_t level;	     /* 1 .. level count */
+	uint32_t level;	     /* 1 .. level count, or an overlay */
 	uint32_t need_nodes; /* the least size that may start; at least 1 */
 	uint32_t want_nodes; /* the size preferred; at least need_nodes */
 	bool free_only;	     /* a domain with fewer than need_nodes free ones is no candidate */

@@ -220,6 +220,9 @@ static void take_fewest(struct osp_place *place, uint32_t rest)
 {
 	uint32_t left = 0;
 	uint32_t leaves;
+	uint32_t below = osp_topology_is_overlay(place->topology, place->call.level)
+				 ? osp_topology_level_count(place->topology)
+				 : place->call.level - 1;
 
 	place->group_limit = 1;
 	for (uint32_t i = 0; i < place->offer_count; i++) {
@@ -231,8 +234,8 @@ static void take_fewest(struct osp_place *place, uint32_t rest)
 			offer->take = offer->open;
 	}
 	leaves = osp_place_fewest(place, 0, place->offer_count, rest, UINT32_MAX, &left);
-	if (place->call.level > 2) {
-		for (uint32_t level = place->call.level - 1; level > 1; level--)
+	if (below > 1) {
+		for (uint32_t level = below; level > 1; level--)
 			narrow(place, level, rest, leaves);
 		osp_place_fewest(place, 0, place->offer_count, rest, leaves, &left);
 	}
@@ -356,7 +359,7 @@ uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *i
 	bool known = osp_place_start(place, input);
 
 	osp_nodeset_clear(chosen); /* it may be one of the input's */
-	if (!known || domain >= osp_topology_domain_count(place->topology) ||
+	if (!known || domain >= osp_topology_listed_domains(place->topology) ||
 	    osp_topology_domain(place->topology, domain)->level != input->level)
 		return 0;
 	if (osp_place_needs_items(place))

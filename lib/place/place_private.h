@@ -114,7 +114,9 @@ struct osp_place {
 	const struct osp_topology *topology;
 	uint32_t node_count;
 	uint32_t word_count;
-	uint32_t leaf_count;
+	uint32_t rank_count; /* the tree's, then each overlay's */
+	uint32_t leaf_count; /* along these; in an overlay leaves are cut at its domains */
+	uint32_t tree_leaf_count;
 	uint32_t leaf_nodes_max;
 	uint16_t kind_room;
 

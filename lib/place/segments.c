@@ -50,7 +50,7 @@ struct osp_cut *osp_cut_new(const struct osp_topology *topology)
 {
 	struct osp_cut *cut = calloc(1, sizeof(*cut));
 	size_t nodes = (size_t)osp_topology_node_count(topology) + 1;
-	size_t domains = (size_t)osp_topology_domain_count(topology) + 1;
+	size_t domains = (size_t)osp_topology_domain_room(topology) + 1;
 	size_t most = nodes > domains ? nodes : domains;
 
 	if (!cut)
@@ -102,8 +102,8 @@ static bool make_steps(struct osp_cut *cut, const struct osp_cut_input *input)
 		uint32_t nodes = segments->segment[i].nodes;
 		struct step *step = &cut->steps[i];
 
-		if (!nodes || nodes % unit || segments->segment[i].level >= input->level ||
-		    !segments->segment[i].level ||
+		if (!nodes || nodes % unit ||
+		    !osp_topology_below(cut->topology, segments->segment[i].level, input->level) ||
 		    (i && segments->segment[i].level <= segments->segment[i - 1].level))
 			return false;
 		step->level = segments->segment[i].level;
@@ -146,7 +146,8 @@ static void count_nodes(struct osp_cut *cut)
 	}
 }
 
-/* Returns the domain of `level` that `domain` is in, or OSP_NO_DOMAIN. */
+/* Returns the domain of `level` that `domain` (OSP_NO_DOMAIN: none) is or is in, or OSP_NO_DOMAIN.
+ */
 static uint32_t ancestor(const struct osp_cut *cut, uint32_t domain, uint32_t level)
 {
 	while (domain != OSP_NO_DOMAIN) {
@@ -199,7 +200,8 @@ static void raise_step(struct osp_cut *cut, uint32_t at)
 		offer(step, part);
 		if (at + 1 == cut->step_count || (!part->units && !takes_last(step, part)))
 			continue;
-		up = ancestor(cut, domain, cut->steps[at + 1].level);
+		up = ancestor(cut, osp_topology_domain(cut->topology, domain)->parent,
+			      cut->steps[at + 1].level);
 		if (up == OSP_NO_DOMAIN)
 			continue;
 		above = &cut->parts[up];

@@ -33,7 +33,7 @@
 
 /* Sets of `nodes` nodes, each in one domain of `level`. */
 struct osp_segment {
-	uint32_t level; /* 1 .. level count */
+	uint32_t level; /* 1 .. level count, or the crossings of an overlay with the gang's level */
 	uint32_t nodes;
 };
 
@@ -44,15 +44,16 @@ struct osp_segments {
 };
 
 /*
- * Reads "nvlink:16,leaf:32", levels in any order, as levels of the topology below `level`. Returns
- * 0, or -1 with `error` set (its column is the byte in `text`, from 1): an unknown level (with the
- * nearest right one), a size that does not divide the next, or one that no domain of its level
- * holds.
+ * Reads "nvlink:16,leaf:32", levels in any order, as levels of the topology below `level`. A level
+ * beside the tree may be the only one: its segments lie in the crossings with `level`. Returns 0,
+ * or -1 with `error` set (its column is the byte in `text`, from 1): an unknown level (with the
+ * nearest right one), a size that does not divide the next, one that no domain of its level holds,
+ * or levels that do not nest (with a domain that crosses).
  */
 int osp_segments_parse(const char *text, const struct osp_topology *topology, uint32_t level,
 		       struct osp_segments *segments, struct osp_error *error);
 
-/* Returns how many nodes the largest domain of `level` (1 .. level count) has. */
+/* Returns how many nodes the largest domain of `level` (an overlay's or crossings too) has. */
 uint32_t osp_segments_room(const struct osp_topology *topology, uint32_t level);
 
 /* Writes segments as "nvlink:16,leaf:32". Returns `buffer`. */

@@ -78,21 +78,82 @@ static int refuse_level(const struct piece *piece, const struct osp_topology *to
 			    osp_topology_levels_text(topology, 1, level - 1, below, sizeof(below)));
 }
 
+/* Refuses segments of levels that do not nest, with a domain that crosses. */
+static int refuse_crossing(const struct piece *piece, const struct osp_topology *topology,
+			   uint32_t inner, uint32_t outer, const char *cure,
+			   struct osp_error *error)
+{
+	uint32_t overlay = osp_topology_is_overlay(topology, inner) ? inner : outer, crossing;
+	uint32_t levels = osp_topology_level_count(topology), with = outer;
+	char text[320] = "one is beside the tree";
+	bool nests = osp_topology_nests(topology, inner, outer, &crossing);
+
+	/* these two nest: name what else keeps the overlay out of the tree */
+	for (uint32_t level = levels; nests && level; level--) {
+		with = level;
+		nests = osp_topology_nests(topology, overlay, level, &crossing) ||
+			osp_topology_nests(topology, level, overlay, NULL);
+	}
+	if (!nests)
+		osp_topology_crossing_text(topology, crossing, with, text, sizeof(text));
+	return osp_error_at(error, NULL, 0, piece->column,
+			    "%s: %s and %s do not nest in each other: %s; %s", piece->level,
+			    osp_topology_level_name(topology, inner),
+			    osp_topology_level_name(topology, outer), text, cure);
+}
+
+/* Returns the level of the first segment as it was named: of crossings, the overlay. */
+static uint32_t first_named(const struct osp_topology *topology,
+			    const struct osp_segments *segments)
+{
+	const char *name = osp_topology_level_name(topology, segments->segment[0].level);
+
+	return (uint32_t)osp_topology_level(topology, name);
+}
+
+/* Finds the level of a segment in a gang of `level`; says why it has none. */
+static int find_level(const struct piece *piece, const struct osp_topology *topology,
+		      uint32_t level, const struct osp_segments *segments, uint32_t *found,
+		      struct osp_error *error)
+{
+	int named = osp_topology_level(topology, piece->level);
+	uint32_t first = segments->count ? first_named(topology, segments) : 0;
+	bool beside;
+
+	if (named < 1)
+		return refuse_level(piece, topology, level, error);
+	*found = (uint32_t)named;
+	beside = osp_topology_is_overlay(topology, *found);
+	if (osp_topology_is_overlay(topology, level))
+		return refuse_crossing(piece, topology, *found, level,
+				       "leave out --gang-segment, or ask for a level of the tree "
+				       "and segments of this one",
+				       error);
+	if (!beside && *found >= level)
+		return refuse_level(piece, topology, level, error);
+	if (first && first != *found && (beside || osp_topology_is_overlay(topology, first)))
+		return refuse_crossing(piece, topology, beside ? *found : first,
+				       beside ? first : *found, "ask for segments of one of them",
+				       error);
+	if (beside)
+		*found = osp_topology_crossings(topology, *found, level);
+	return 0;
+}
+
 /* Adds a segment; keeps them lowest level first. */
 static int add_segment(const struct piece *piece, const struct osp_topology *topology,
 		       uint32_t level, struct osp_segments *segments, struct osp_error *error)
 {
-	int found = osp_topology_level(topology, piece->level);
-	uint32_t at = segments->count;
+	uint32_t at = segments->count, found = 0;
 
-	if (found < 1 || (uint32_t)found >= level)
-		return refuse_level(piece, topology, level, error);
-	for (; at && segments->segment[at - 1].level > (uint32_t)found; at--)
+	if (find_level(piece, topology, level, segments, &found, error))
+		return -1;
+	for (; at && segments->segment[at - 1].level > found; at--)
 		segments->segment[at] = segments->segment[at - 1];
-	if (at && segments->segment[at - 1].level == (uint32_t)found)
+	if (at && segments->segment[at - 1].level == found)
 		return osp_error_at(error, NULL, 0, piece->column, "%s is said twice",
 				    piece->level);
-	segments->segment[at] = (struct osp_segment){(uint32_t)found, piece->nodes};
+	segments->segment[at] = (struct osp_segment){found, piece->nodes};
 	segments->count++;
 	return 0;
 }
@@ -117,11 +178,13 @@ static int check_sizes(const struct osp_segments *segments, const struct osp_top
 		const struct osp_segment *segment = &segments->segment[i], *below = segment - 1;
 		const char *name = osp_topology_level_name(topology, segment->level);
 		uint32_t largest = osp_segments_room(topology, segment->level);
+		uint32_t in = osp_topology_crossed(topology, segment->level);
 
 		if (segment->nodes > largest)
 			return osp_error_set(
-				error, "%s:%u: the largest %s has %u nodes; say at most %s:%u",
-				name, segment->nodes, name, largest, name, largest);
+				error, "%s:%u: the largest %s has %u nodes%s%s; say at most %s:%u",
+				name, segment->nodes, name, largest, in ? " in one " : "",
+				in ? osp_topology_level_name(topology, in) : "", name, largest);
 		if (i && segment->nodes % below->nodes)
 			return osp_error_set(
 				error,

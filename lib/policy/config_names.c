@@ -19,7 +19,7 @@ static void refuse_level(const struct osp_topology *topology, const char *topolo
 			 const struct telling *telling)
 {
 	const char *names[OSP_LEVELS_MAX], *nearest;
-	uint32_t count = osp_topology_level_count(topology);
+	uint32_t count = osp_topology_last_level(topology);
 	struct osp_text all = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
 

@@ -33,8 +33,10 @@ static bool holds_always(const struct osp_policy *policy)
 static bool is_lower(const struct osp_topology *topology, const char *level, const char *other)
 {
 	int rank = topology ? osp_topology_level(topology, level) : -1;
+	int than = rank >= 1 ? osp_topology_level(topology, other) : -1;
 
-	return rank >= 1 && rank < osp_topology_level(topology, other);
+	return than >= 1 && rank != than &&
+	       osp_topology_nests(topology, (uint32_t)rank, (uint32_t)than, NULL);
 }
 
 static void add_always(struct osp_policy *policy, const struct osp_policy *other,
@@ -79,6 +81,38 @@ struct osp_policy osp_policy_of_list(const struct osp_config *config, const char
 				       topology);
 	}
 	return policy;
+}
+
+bool osp_policy_crosses(const struct osp_config *config, const char *partitions,
+			const struct osp_topology *topology, const char *level,
+			struct osp_error *error)
+{
+	int asked = topology ? osp_topology_level(topology, level) : -1;
+	const char *at = partitions ? partitions : "";
+	size_t bytes;
+
+	for (; asked >= 1 && *(at += strspn(at, ",")); at += bytes) {
+		const struct osp_policy *policy;
+		uint32_t crossing;
+		char text[320];
+		int held;
+
+		bytes = strcspn(at, ",");
+		policy = osp_config_policy_named(config, at, bytes);
+		held = osp_policy_promises(policy) ? osp_topology_level(topology, policy->level)
+						   : -1;
+		if (held < 1 ||
+		    osp_topology_nests(topology, (uint32_t)asked, (uint32_t)held, &crossing) ||
+		    crossing == OSP_NO_DOMAIN)
+			continue;
+		osp_error_set(error,
+			      "partition %.*s holds its jobs to one %s, which one %s may cross: %s",
+			      (int)(bytes < 64 ? bytes : 64), at, policy->level, level,
+			      osp_topology_crossing_text(topology, crossing, (uint32_t)held, text,
+							 sizeof(text)));
+		return true;
+	}
+	return false;
 }
 
 /* --- GPUs ------------------------------------------------------------------------------------- */

@@ -46,6 +46,14 @@ bool osp_policy_promises(const struct osp_policy *policy);
 void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		    const struct osp_topology *topology);
 
+/*
+ * Tells whether a partition of a list ("a,b") promises a level that domains of `level` cross, as
+ * only an overlay's and the tree's do; `error` says which partition, and names such a domain.
+ */
+bool osp_policy_crosses(const struct osp_config *config, const char *partitions,
+			const struct osp_topology *topology, const char *level,
+			struct osp_error *error);
+
 /* Returns what the partitions of a list promise together ("a,b", as Slurm has it for a job that may
  * run in either); of NULL and of a list without a name, the defaults. */
 struct osp_policy osp_policy_of_list(const struct osp_config *config, const char *partitions,

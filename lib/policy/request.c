@@ -320,13 +320,21 @@ uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node
 
 /* --- several components ----------------------------------------------------------------------- */
 
+static bool is_stricter(const struct osp_topology *topology, const char *level, const char *than)
+{
+	int one = osp_topology_level(topology, level), other = osp_topology_level(topology, than);
+
+	if (one < 1 || other < 1)
+		return one < other;
+	return one != other && osp_topology_nests(topology, (uint32_t)one, (uint32_t)other, NULL);
+}
+
 void osp_request_add_promise(struct osp_effective *strictest, const struct osp_effective *other,
 			     const struct osp_topology *topology)
 {
 	if (other->mode != OSP_MODE_ENFORCE)
 		return;
-	if (osp_topology_level(topology, other->level) <
-	    osp_topology_level(topology, strictest->level))
+	if (is_stricter(topology, other->level, strictest->level))
 		memcpy(strictest->level, other->level, sizeof(strictest->level));
 	if (other->from_nodes < strictest->from_nodes)
 		strictest->from_nodes = other->from_nodes;

@@ -388,7 +388,7 @@ const char *osp_sentence_no_level(const struct osp_topology *topology, const cha
 				  char *buffer, size_t buffer_bytes)
 {
 	const char *names[OSP_LEVELS_MAX];
-	uint32_t count = osp_topology_level_count(topology);
+	uint32_t count = osp_topology_last_level(topology);
 	const char *meant;
 
 	for (uint32_t level = 1; level <= count; level++)

@@ -6,7 +6,7 @@ UNIT_TESTS =
 UNIT_LIBS = libonespine.la $(CMOCKA_LIBS)
 UNIT_TESTS += tests/unit/test_document tests/unit/test_hostlist tests/unit/test_nodeset \
 	tests/unit/test_clean tests/unit/test_compare tests/unit/test_confine tests/unit/test_follow tests/unit/test_in_control tests/unit/test_own_lock \
-	tests/unit/test_merge tests/unit/test_no_memory tests/unit/test_overlay tests/unit/test_place_age tests/unit/test_readers tests/unit/test_level tests/unit/test_report tests/unit/test_slurm_unit tests/unit/test_text \
+	tests/unit/test_merge tests/unit/test_no_memory tests/unit/test_overlay tests/unit/test_overlay_place tests/unit/test_place_age tests/unit/test_readers tests/unit/test_level tests/unit/test_report tests/unit/test_slurm_unit tests/unit/test_text \
 	tests/unit/test_topology
 tests_unit_test_document_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
@@ -28,6 +28,7 @@ tests_unit_test_known_nodes_SOURCES = tests/unit/test_known_nodes.c host/report/
 tests_unit_test_known_nodes_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_test_level_LDADD = $(UNIT_LIBS)
 tests_unit_test_overlay_LDADD = $(UNIT_LIBS)
+tests_unit_test_overlay_place_LDADD = $(UNIT_LIBS)
 tests_unit_test_follow_LDADD = $(UNIT_LIBS)
 tests_unit_test_in_control_LDADD = $(UNIT_LIBS)
 tests_unit_test_text_LDADD = $(UNIT_LIBS)

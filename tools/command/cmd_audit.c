@@ -139,6 +139,7 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 	}
 	due = osp_gang_level_due(topology, job, &gang);
 	kept = osp_gang_kept(due, &where);
+	osp_gang_look_beside(due, &where);
 	if (osp_gang_in_parts(&gang) &&
 	    osp_gang_parts_kept(audit->world->snapshot, topology, job, &gang, due, &kept) < 0) {
 		osp_gang_clear(&gang);

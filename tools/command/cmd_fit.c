@@ -52,7 +52,7 @@ static int find_preferred(const struct osp_world *world, const char *prefer, uin
 
 	if (found < 0)
 		return -1;
-	if ((uint32_t)found >= level)
+	if (!osp_topology_below(world->topology, (uint32_t)found, level))
 		return osp_error_set(
 			error,
 			"--gang=%s,prefer: %s is no level below the one that gangs of the "
@@ -331,11 +331,14 @@ struct fit {
 static uint32_t count_domains(const struct osp_topology *topology, uint32_t level,
 			      const struct osp_nodeset *set, uint32_t *last)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, first = 0;
 
+	if (osp_topology_is_overlay(topology, level))
+		first = osp_topology_node_count(topology) *
+			(level - osp_topology_level_count(topology));
 	*last = OSP_NO_DOMAIN;
 	for (uint32_t rank = 0; rank < set->place_count; rank++) {
-		uint32_t node = osp_topology_node_at_rank(topology, rank);
+		uint32_t node = osp_topology_node_at_rank(topology, first + rank);
 		uint32_t domain;
 
 		if (!osp_nodeset_test(set, node))

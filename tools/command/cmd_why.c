@@ -359,6 +359,7 @@ static int tell_placed(struct why *why, struct osp_error *error)
 	if (osp_gang_find(why->world->snapshot, topology, why->job, &where) < 0)
 		return osp_error_set(error, "out of memory");
 	kept = osp_gang_kept(due, &where);
+	osp_gang_look_beside(due, &where);
 	if (osp_gang_in_parts(&why->gang))
 		return tell_parts_placed(why, due, error);
 	json_object_set_new(why->root, "in_one_domain", json_boolean(kept));
@@ -368,7 +369,10 @@ static int tell_placed(struct why *why, struct osp_error *error)
 
 		osp_text_printf(&why->text, "  all its nodes are on %s %s%s:\n", level, domain,
 				kept ? ""
-				     : ", and on nothing lower: that breaks what it asked for");
+				: osp_topology_is_overlay(topology, (uint32_t)due)
+					? ", and on no common domain of what it asked for: that "
+					  "breaks it"
+					: ", and on nothing lower: that breaks what it asked for");
 		json_object_set_new(why->root, "level", osp_json_string(level));
 		json_object_set_new(why->root, "domain", osp_json_string(domain));
 	} else if (!kept) {

@@ -451,6 +451,8 @@ const char *osp_map_box_name(const struct osp_map *map, const struct osp_map_box
 
 void osp_map_summary(const struct osp_map *map, struct osp_text *text)
 {
+	const struct osp_topology *topology = map->world->topology;
+
 	if (map->world->snapshot->cluster)
 		osp_text_printf(text, "%s: ", map->world->snapshot->cluster);
 	osp_text_printf(text, "%u %s: %u busy, %u free, %u out; %u %s, %u of them %s",
@@ -458,6 +460,10 @@ void osp_map_summary(const struct osp_map *map, struct osp_text *text)
 			map->count.free, map->count.out, map->job_count,
 			map->job_count == 1 ? "job" : "jobs", map->gang_count,
 			map->gang_count == 1 ? "a gang" : "gangs");
+	for (uint32_t level = osp_topology_level_count(topology) + 1;
+	     level <= osp_topology_last_level(topology); level++)
+		osp_text_printf(text, "; %s is beside the tree, and not drawn",
+				osp_topology_level_name(topology, level));
 }
 
 void osp_map_job_words(const struct osp_map *map, const struct osp_map_job *job,
