@@ -214,7 +214,7 @@ static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
 					       .switches = switches,
 					       .note = {.instance_id = asking->ids[node]}};
 
-	for (uint32_t level = osp_topology_level_count(previous); level > 0; level--) {
+	for (uint32_t level = osp_topology_last_level(previous); level > 0; level--) {
 		uint32_t domain = osp_topology_domain_of(previous, old, level);
 		const char *level_name = osp_topology_level_name(previous, level);
 		const char *name = domain == OSP_NO_DOMAIN
@@ -225,7 +225,7 @@ static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
 			instance.zone_id = name;
 		else if (!strcmp(level_name, "nvlink"))
 			instance.block = name;
-		else if (name)
+		else if (name && !osp_topology_is_overlay(previous, level))
 			switches[instance.switch_count++] = name;
 	}
 	asking->answer->kept++;

@@ -200,24 +200,6 @@ static int find_blocks(struct reporting *reporting, const struct osp_topology *t
 	return rc;
 }
 
-/* Says which domain crosses, and how many do. */
-static void warn(struct reporting *reporting, const struct osp_topology *topology,
-		 const struct osp_error *why)
-{
-	struct osp_error ignored = {.text = ""};
-	int count = osp_blocks_crossing(topology, reporting->blocks, &ignored);
-
-	osp_text_printf(&reporting->answer->warnings, "what nodes report makes no level nvlink: %s",
-			why->text);
-	if (count > 0)
-		osp_text_printf(&reporting->answer->warnings,
-				"; %d domain%s of them %s in "
-				"several domains of level %s",
-				count, count == 1 ? "" : "s", count == 1 ? "lies" : "lie",
-				osp_topology_level_name(topology, 1));
-	osp_text_add(&reporting->answer->warnings, "\n");
-}
-
 static struct osp_topology *with_notes(const struct osp_topology *topology,
 				       const struct osp_node_note *notes, struct osp_error *error)
 {
@@ -251,14 +233,15 @@ static struct osp_topology *copy_of(const struct osp_topology *topology, struct 
 	return copy;
 }
 
-/* Makes the topology with the level; with a warning it stays as it is. NULL: an error. */
+/* Makes the topology with the level, with a warning if that is beside the tree; with another
+ * warning it stays as it is. NULL: an error. */
 static struct osp_topology *insert(struct reporting *reporting, struct osp_topology *topology,
 				   struct osp_error *error)
 {
 	uint32_t count = osp_topology_node_count(topology);
 	struct osp_node_note *notes = calloc((size_t)count + 1, sizeof(*notes));
 	struct osp_topology *noted = NULL, *made = NULL;
-	struct osp_error why = {.text = ""};
+	struct osp_error why = {.text = ""}, beside = {.text = ""};
 	int rc = notes && reporting->blocks ? 0 : osp_error_set(error, "out of memory");
 
 	for (uint32_t n = 0; !rc && n < count; n++) {
@@ -276,9 +259,13 @@ static struct osp_topology *insert(struct reporting *reporting, struct osp_topol
 	if (!rc)
 		noted = with_notes(topology, notes, error);
 	if (noted)
-		made = osp_blocks_insert(noted, reporting->blocks, &why);
+		made = osp_blocks_insert(noted, reporting->blocks, &beside, &why);
 	if (noted && !made)
-		warn(reporting, topology, &why);
+		osp_text_printf(&reporting->answer->warnings,
+				"what nodes report makes no level nvlink: %s\n", why.text);
+	if (made && beside.text[0])
+		osp_text_printf(&reporting->answer->warnings, "by what nodes report, %s\n",
+				beside.text);
 	osp_topology_free(noted);
 	free(notes);
 	return noted ? (made ? made : topology) : NULL;

@@ -57,8 +57,7 @@ static struct osp_topology *read_file(struct reading *reading, struct osp_error 
 	if (topology)
 		topology = osp_blocks_add(topology, file, text, bytes, &why, error);
 	if (why.text[0])
-		osp_text_printf(&reading->answer->warnings,
-				"%s: its blocks make no level nvlink: %s\n", file, why.text);
+		osp_text_printf(&reading->answer->warnings, "%s: %s\n", file, why.text);
 	free(text);
 	return topology;
 }

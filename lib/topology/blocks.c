@@ -3,6 +3,7 @@
 #include "lib/topology/blocks.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +185,8 @@ struct inserting {
 	uint32_t *block_of; /* by node: the first block of its name */
 	uint32_t *first;    /* by block: a node of it; OSP_NO_NODE: it has none here */
 	uint32_t current;
-	uint32_t below; /* how many levels are below the new one */
+	uint32_t below; /* how many levels are below the new one; all if it is beside the tree */
+	bool beside;
 	struct osp_builder *builder;
 	uint32_t *made; /* by domain, then by block: its number in the builder */
 	struct osp_error *error;
@@ -289,25 +291,30 @@ static bool lies_in_one(const struct inserting *in, uint32_t levels)
 	return true;
 }
 
-/* Finds where the level belongs. */
-static int find_level(struct inserting *in)
+/* Finds where the level belongs; `first` gets why it is beside the tree. */
+static int find_level(struct inserting *in, struct osp_error *first)
 {
 	uint32_t levels = osp_topology_level_count(in->topology);
-	struct osp_error *answer = in->error, why = {.text = ""}, first = {.text = ""};
+	struct osp_error *answer = in->error, why = {.text = ""};
 
 	if (osp_topology_level(in->topology, LEVEL_NAME) >= 0)
 		return osp_error_set(in->error, "there is a level " LEVEL_NAME " already");
-	if (levels == OSP_LEVELS_MAX)
-		return osp_error_set(in->error, "there are %u levels already", levels);
+	if (osp_topology_last_level(in->topology) == OSP_LEVELS_MAX)
+		return osp_error_set(in->error, "there are %u levels already", OSP_LEVELS_MAX);
 	in->error = &why;
 	for (in->below = 0; in->below <= levels; in->below++) {
 		if (lies_in_one(in, in->below) && holds_whole(in, in->below))
 			break;
-		if (!first.text[0])
-			first = why;
+		if (!first->text[0])
+			*first = why;
 	}
 	in->error = answer;
-	return in->below <= levels ? 0 : osp_error_set(answer, "%s", first.text);
+	in->beside = in->below > levels;
+	if (in->beside)
+		in->below = levels;
+	else
+		*first = (struct osp_error){.text = ""};
+	return 0;
 }
 
 static int begin_building(struct inserting *in)
@@ -321,7 +328,9 @@ static int begin_building(struct inserting *in)
 		if (level <= levels)
 			names[count++] = osp_topology_level_name(in->topology, level);
 	}
-	in->builder = osp_builder_new(names, count, in->error);
+	for (uint32_t level = levels + 1; level <= osp_topology_last_level(in->topology); level++)
+		names[count++] = osp_topology_level_name(in->topology, level);
+	in->builder = osp_builder_new_beside(names, count, levels + !in->beside, in->error);
 	return in->builder ? 0 : -1;
 }
 
@@ -333,7 +342,7 @@ static uint32_t made_of(const struct inserting *in, uint32_t domain)
 
 static uint32_t made_of_block(const struct inserting *in, uint32_t block)
 {
-	return in->made[osp_topology_domain_count(in->topology) + block];
+	return in->made[osp_topology_listed_domains(in->topology) + block];
 }
 
 static int nest(struct inserting *in, uint32_t child, uint32_t parent)
@@ -345,7 +354,7 @@ static int nest(struct inserting *in, uint32_t child, uint32_t parent)
 
 static int make_domains(struct inserting *in)
 {
-	uint32_t count = osp_topology_domain_count(in->topology);
+	uint32_t count = osp_topology_listed_domains(in->topology);
 
 	for (uint32_t d = 0; d < count; d++) {
 		const struct osp_domain *domain = osp_topology_domain(in->topology, d);
@@ -361,9 +370,10 @@ static int make_domains(struct inserting *in)
 			continue;
 		in->made[count + b] = osp_builder_domain(
 			in->builder, in->below + 1, in->blocks->blocks[b].name, NULL, in->error);
-		if (in->made[count + b] == OSP_NO_DOMAIN ||
-		    nest(in, in->made[count + b],
-			 made_of(in, domain_above(in, in->first[b], in->below))))
+		if (in->made[count + b] == OSP_NO_DOMAIN)
+			return -1;
+		if (!in->beside && nest(in, in->made[count + b],
+					made_of(in, domain_above(in, in->first[b], in->below))))
 			return -1;
 	}
 	return 0;
@@ -375,7 +385,7 @@ static int nest_domains(struct inserting *in)
 		const struct osp_domain *domain = osp_topology_domain(in->topology, d);
 		uint32_t first = osp_topology_node_at_rank(in->topology, domain->first_rank);
 		uint32_t parent = made_of(in, domain->parent);
-		bool below = domain->level <= in->below &&
+		bool below = !in->beside && domain->level <= in->below &&
 			     (domain->parent == OSP_NO_DOMAIN ||
 			      osp_topology_domain(in->topology, domain->parent)->level > in->below);
 
@@ -387,6 +397,25 @@ static int nest_domains(struct inserting *in)
 	return 0;
 }
 
+/* Puts a node into its domains beside the tree. */
+static int put_beside(struct inserting *in, uint32_t node)
+{
+	const char *name = osp_topology_node_name(in->topology, node);
+
+	for (uint32_t level = osp_topology_level_count(in->topology) + 1;
+	     level <= osp_topology_last_level(in->topology); level++) {
+		uint32_t domain = osp_topology_domain_of(in->topology, node, level);
+
+		if (domain != OSP_NO_DOMAIN &&
+		    osp_builder_beside(in->builder, name, in->made[domain], NULL, in->error))
+			return -1;
+	}
+	if (!in->beside || in->block_of[node] == NO_BLOCK)
+		return 0;
+	return osp_builder_beside(in->builder, name, made_of_block(in, in->block_of[node]), NULL,
+				  in->error);
+}
+
 static int make_nodes(struct inserting *in)
 {
 	for (uint32_t node = 0; node < osp_topology_node_count(in->topology); node++) {
@@ -394,11 +423,12 @@ static int make_nodes(struct inserting *in)
 		const struct osp_node_note *note = osp_topology_note(in->topology, node);
 		uint32_t domain = domain_above(in, node, 0), parent = made_of(in, domain);
 
-		if (in->block_of[node] != NO_BLOCK &&
+		if (in->block_of[node] != NO_BLOCK && !in->beside &&
 		    (domain == OSP_NO_DOMAIN ||
 		     osp_topology_domain(in->topology, domain)->level > in->below))
 			parent = made_of_block(in, in->block_of[node]);
 		if (osp_builder_node(in->builder, name, parent, NULL, in->error) ||
+		    put_beside(in, node) ||
 		    (note && osp_builder_note(in->builder, name, note, NULL, in->error)))
 			return -1;
 	}
@@ -409,7 +439,7 @@ static int make_nodes(struct inserting *in)
 static int inserting_begin(struct inserting *in)
 {
 	uint32_t nodes = osp_topology_node_count(in->topology);
-	uint32_t domains = osp_topology_domain_count(in->topology);
+	uint32_t domains = osp_topology_listed_domains(in->topology);
 
 	in->block_of = calloc((size_t)nodes + 1, sizeof(*in->block_of));
 	in->first = calloc((size_t)in->blocks->count + 1, sizeof(*in->first));
@@ -431,39 +461,43 @@ static void inserting_free(struct inserting *in)
 	free(in->made);
 }
 
-struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
-				       const struct osp_blocks *blocks, struct osp_error *error)
+/* Says why the level of `made` is beside the tree, and how many of its domains cross each level. */
+static void say_beside(const struct osp_topology *made, const struct osp_error *why,
+		       struct osp_error *beside)
 {
-	struct inserting in = {.topology = topology, .blocks = blocks, .error = error};
-	struct osp_topology *made = NULL;
+	uint32_t overlay = (uint32_t)osp_topology_level(made, LEVEL_NAME), first, count;
+	char counts[400] = "";
+	size_t at = 0;
 
-	if (!inserting_begin(&in) && !find_level(&in) && !begin_building(&in) &&
-	    !make_domains(&in) && !nest_domains(&in) && !make_nodes(&in))
-		made = osp_builder_finish(in.builder, false, error);
-	inserting_free(&in);
-	return made;
+	osp_topology_level_domains(made, overlay, &first, &count);
+	for (uint32_t level = 1; level <= osp_topology_level_count(made); level++) {
+		uint32_t crossing = osp_topology_count_crossing(made, overlay, level);
+
+		if (crossing && at < sizeof(counts))
+			at += (size_t)snprintf(counts + at, sizeof(counts) - at,
+					       "%s%u of %u domains cross level %s",
+					       at ? ", " : "; ", crossing, count,
+					       osp_topology_level_name(made, level));
+	}
+	osp_error_set(beside, "level " LEVEL_NAME " is beside the tree: %.200s%s", why->text,
+		      counts);
 }
 
-int osp_blocks_crossing(const struct osp_topology *topology, const struct osp_blocks *blocks,
-			struct osp_error *error)
+struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
+				       const struct osp_blocks *blocks, struct osp_error *beside,
+				       struct osp_error *error)
 {
 	struct inserting in = {.topology = topology, .blocks = blocks, .error = error};
-	int rc = inserting_begin(&in), count = 0;
+	struct osp_error why = {.text = ""};
+	struct osp_topology *made = NULL;
 
-	for (uint32_t node = 0; !rc && node < osp_topology_node_count(topology); node++) {
-		uint32_t block = in.block_of[node], here, there;
-
-		if (block == NO_BLOCK || in.first[block] == OSP_NO_NODE)
-			continue;
-		here = osp_topology_domain_of(topology, node, 1);
-		there = osp_topology_domain_of(topology, in.first[block], 1);
-		if (here == there || here == OSP_NO_DOMAIN || there == OSP_NO_DOMAIN)
-			continue;
-		count++;
-		in.first[block] = OSP_NO_NODE; /* counted */
-	}
+	if (!inserting_begin(&in) && !find_level(&in, &why) && !begin_building(&in) &&
+	    !make_domains(&in) && !nest_domains(&in) && !make_nodes(&in))
+		made = osp_builder_finish(in.builder, false, error);
+	if (made && in.beside)
+		say_beside(made, &why, beside);
 	inserting_free(&in);
-	return rc ? -1 : count;
+	return made;
 }
 
 struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *file,
@@ -471,6 +505,7 @@ struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *f
 				    struct osp_error *error)
 {
 	struct osp_blocks *blocks = osp_blocks_read(file, text, text_bytes, error);
+	struct osp_error none = {.text = ""};
 	struct osp_topology *made = NULL;
 
 	if (!blocks) {
@@ -478,7 +513,9 @@ struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *f
 		return NULL;
 	}
 	if (osp_blocks_count(blocks))
-		made = osp_blocks_insert(topology, blocks, why);
+		made = osp_blocks_insert(topology, blocks, why, &none);
+	if (none.text[0])
+		osp_error_set(why, "its blocks make no level " LEVEL_NAME ": %s", none.text);
 	osp_blocks_free(blocks);
 	if (!made)
 		return topology;

@@ -35,26 +35,25 @@ struct osp_blocks *osp_blocks_new(void);
 int osp_blocks_take(struct osp_blocks *blocks, const char *name, const char *node,
 		    struct osp_error *error);
 
-/* Counts the blocks that have nodes in several domains of the lowest level of `topology`, whose
- * nodes' domains there are known. Returns -1 with `error` set if a node is in two blocks, or memory
- * ran out. */
-int osp_blocks_crossing(const struct osp_topology *topology, const struct osp_blocks *blocks,
-			struct osp_error *error);
-
 uint32_t osp_blocks_count(const struct osp_blocks *blocks);
 
 /*
  * Makes a topology that has the blocks as the level nvlink: the lowest at which each lies in one
- * domain above it, and holds whole domains below. A node that the topology lacks is left out.
- * Returns NULL with `error` set: there is no such level, nvlink is one already, or memory ran out.
+ * domain above it, and holds whole domains below. If there is no such level, nvlink is an overlay,
+ * and `beside` says which block crosses, and how many cross each level: "level nvlink is beside the
+ * tree: block b1 is in l1 and in l2; 2 of 5 domains cross level leaf". A node that the topology
+ * lacks is left out. Returns NULL with `error` set: a node is in two blocks, nvlink is a level
+ * already, or memory ran out.
  */
 struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
-				       const struct osp_blocks *blocks, struct osp_error *error);
+				       const struct osp_blocks *blocks, struct osp_error *beside,
+				       struct osp_error *error);
 
 /*
  * Reads the blocks of a file into the topology that was read from it, which it takes. Returns the
- * topology with them as a level, or as it was, with `why` set if its blocks make no level; NULL
- * with `error` set if the file's blocks cannot be read.
+ * topology with them as a level, or as it was. `why` is set if the level is beside the tree, and if
+ * its blocks make none: a sentence to warn with. NULL with `error` set if the file's blocks cannot
+ * be read.
  */
 struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *file,
 				    const char *text, size_t text_bytes, struct osp_error *why,

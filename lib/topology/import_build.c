@@ -52,6 +52,7 @@ struct build {
 	uint32_t wire_room;
 	uint32_t layer_count;
 	bool has_blocks;
+	bool beside; /* they cross leaves: an overlay */
 	bool has_zones;
 	struct odd left_out; /* without a place */
 	struct odd cut;	     /* without what is above the switch that others have elsewhere */
@@ -254,11 +255,14 @@ static int check_switches(const struct build *build, uint32_t host)
 	return 0;
 }
 
-static int check_block(const struct build *build, uint32_t host)
+/* Checks the block of a host: with `leaf` if it is under one leaf, else if it is in one zone. */
+static int check_block(const struct build *build, uint32_t host, bool leaf)
 {
 	const struct osp_import_host *h = host_of(build, host);
 
-	return h->block ? check_wire(build, TAG_BLOCK, h->block, 0, h->switches[0], host) : 0;
+	return h->block ? check_wire(build, TAG_BLOCK, h->block, 0, leaf ? h->switches[0] : NULL,
+				     host)
+			: 0;
 }
 
 /* --- with allow_missing, what contradicts is left out ----------------------------------------- */
@@ -292,12 +296,26 @@ static void cut_path(struct build *build, uint32_t host)
 	}
 }
 
+/* Notes a host whose UltraServer is under another leaf, too. */
+static void note_crossing(struct build *build, uint32_t host)
+{
+	struct osp_error *error = build->error, why = {.text = ""};
+	uint32_t index;
+
+	build->error = &why;
+	if (host_of(build, host)->switch_count && check_block(build, host, true)) {
+		note_odd(&build->crossing, host, &why);
+		index = osp_name_table_find(&build->table, TAG_BLOCK, host_of(build, host)->block);
+		build->wires[index].crosses = true;
+	}
+	build->error = error;
+}
+
 /* Tells whether the host has a place that contradicts nobody's; notes what it leaves out. */
 static bool make_agree(struct build *build, uint32_t host)
 {
 	struct osp_import_host *h = &build->import->hosts[host];
 	struct osp_error *error = build->error, why = {.text = ""};
-	uint32_t index;
 
 	build->error = &why;
 	cut_path(build, host);
@@ -306,13 +324,8 @@ static bool make_agree(struct build *build, uint32_t host)
 		note_odd(&build->left_out, host, &why);
 		h->switch_count = 0;
 	}
-	why = (struct osp_error){.text = ""};
-	if (h->switch_count && check_block(build, host)) {
-		note_odd(&build->crossing, host, &why);
-		index = osp_name_table_find(&build->table, TAG_BLOCK, h->block);
-		build->wires[index].crosses = true;
-	}
 	build->error = error;
+	note_crossing(build, host);
 	return h->switch_count;
 }
 
@@ -328,24 +341,29 @@ static int warn_of(struct build *build, const struct odd *odd, const char *what)
 		odd->why, what);
 }
 
-/* Leaves the level nvlink out if its domains are not inside the leaves. */
-static void drop_crossing_blocks(struct build *build, uint32_t *crossing, uint32_t *blocks)
+/* Puts the level nvlink beside the tree if its domains are not inside the leaves; says so. */
+static int put_blocks_beside(struct build *build)
 {
-	*crossing = *blocks = 0;
+	uint32_t crossing = 0, blocks = 0;
+	char what[128];
+
 	for (uint32_t i = 0; i < build->wire_count; i++) {
-		*blocks += !build->wires[i].layer;
-		*crossing += build->wires[i].crosses;
+		blocks += !build->wires[i].layer;
+		crossing += build->wires[i].crosses;
 	}
-	if (*crossing)
-		build->has_blocks = false;
+	if (!crossing)
+		return 0;
+	build->has_blocks = false;
+	build->beside = true;
+	snprintf(what, sizeof(what), "%u of %u cross leaves, so level %s is beside the tree",
+		 crossing, blocks, BLOCK_LEVEL);
+	return warn_of(build, &build->crossing, what);
 }
 
 static int warn_of_odd(struct build *build)
 {
 	char what[128];
-	uint32_t crossing, blocks;
 
-	drop_crossing_blocks(build, &crossing, &blocks);
 	snprintf(what, sizeof(what), "left out, with %u more like it", build->left_out.count - 1);
 	if (warn_of(build, &build->left_out, build->left_out.count > 1 ? what : "left out"))
 		return -1;
@@ -353,9 +371,7 @@ static int warn_of_odd(struct build *build)
 		 build->cut.count, build->cut.count == 1 ? "" : "s");
 	if (warn_of(build, &build->cut, what))
 		return -1;
-	snprintf(what, sizeof(what), "%u of %u cross leaves, so there is no level %s", crossing,
-		 blocks, BLOCK_LEVEL);
-	return warn_of(build, &build->crossing, what);
+	return put_blocks_beside(build);
 }
 
 /* --- meeting ---------------------------------------------------------------------------------- */
@@ -420,11 +436,15 @@ static int meet_host(struct build *build, uint32_t host)
 static int meet_in_order(struct build *build)
 {
 	for (uint32_t i = 0; i < build->import->host_count; i++) {
-		if (host_of(build, i)->nodes &&
-		    (check_switches(build, i) || check_block(build, i) || meet_host(build, i)))
+		if (!host_of(build, i)->nodes)
+			continue;
+		if (check_switches(build, i) || check_block(build, i, false))
+			return -1;
+		note_crossing(build, i);
+		if (meet_host(build, i))
 			return -1;
 	}
-	return 0;
+	return put_blocks_beside(build);
 }
 
 /*
@@ -462,6 +482,8 @@ static int meet_hosts(struct build *build)
 
 static uint32_t level_of_layer(const struct build *build, uint32_t layer)
 {
+	if (!layer && build->beside)
+		return build->layer_count + build->has_zones + 1;
 	return layer + (build->has_blocks ? 1 : 0);
 }
 
@@ -476,7 +498,9 @@ static int start_builder(struct build *build)
 		names[count++] = layer_name(build, layer);
 	if (build->has_zones)
 		names[count++] = ZONE_LEVEL;
-	build->builder = osp_builder_new(names, count, build->error);
+	if (build->beside)
+		names[count++] = BLOCK_LEVEL;
+	build->builder = osp_builder_new_beside(names, count, count - build->beside, build->error);
 	return build->builder ? 0 : -1;
 }
 
@@ -485,7 +509,7 @@ static int add_domains(struct build *build)
 	for (uint32_t i = 0; i < build->wire_count; i++) {
 		struct wire *wire = &build->wires[i];
 
-		if (!wire->layer && !build->has_blocks)
+		if (!wire->layer && !build->has_blocks && !build->beside)
 			continue;
 		wire->domain = osp_builder_domain(build->builder,
 						  level_of_layer(build, wire->layer), wire->name,
@@ -518,7 +542,7 @@ static int nest_domains(struct build *build)
 		const struct wire *wire = &build->wires[i];
 		int rc;
 
-		if (wire->domain == OSP_NO_DOMAIN)
+		if (wire->domain == OSP_NO_DOMAIN || (!wire->layer && build->beside))
 			continue;
 		if (wire->parent == NOBODY)
 			rc = nest_in_zone(build, wire);
@@ -550,6 +574,13 @@ static int add_node(struct build *build, const struct osp_import_host *host, con
 	if (osp_builder_node(build->builder, name, domain_above(build, host), &host->place,
 			     build->error))
 		return -1;
+	if (build->beside && host->block) {
+		uint32_t wire = osp_name_table_find(&build->table, TAG_BLOCK, host->block);
+
+		if (osp_builder_beside(build->builder, name, build->wires[wire].domain,
+				       &host->place, build->error))
+			return -1;
+	}
 	if (!note.source)
 		note = (struct osp_node_note){build->import->source, "", 0};
 	if (!note.source)

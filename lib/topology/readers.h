@@ -135,8 +135,7 @@ bool osp_name_map_entry(const struct osp_name_map *map, uint32_t index, const ch
 
 struct osp_import_options {
 	const struct osp_name_map *map; /* NULL: the ids are the node names */
-	/* keep the rest when an instance has no topology or name, or contradicts another; without
-	 * the level nvlink if one of its domains is not under one leaf */
+	/* keep the rest when an instance has no topology or name, or contradicts another */
 	bool allow_missing;
 	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */
 	size_t level_name_count;
@@ -159,9 +158,10 @@ void osp_import_free(struct osp_import *import); /* NULL is allowed */
  * layers may be mixed), from the top for reservations, which may lack the lower ones (their
  * instance type says how many there are: 4 for p6-b200 and p6-b300, else 3). The availability zone
  * is the level "zone" above all, by its id if any answer has it; a CapacityBlockId on instances
- * (UltraServers) is the level "nvlink" below leaf. If instances disagree (a network node at two
- * levels, in two zones or under two parents, an UltraServer under two leaves), osp_import_finish()
- * names both in its error, and also refuses an instance given twice.
+ * (UltraServers) is the level "nvlink" below leaf; it is beside the tree if an UltraServer is not
+ * under one leaf, and a warning names that and counts them. If instances disagree (a network node
+ * at two levels, in two zones or under two parents), osp_import_finish() names both in its error,
+ * and also refuses an instance given twice.
  */
 int osp_import_ec2(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
 		   struct osp_error *error);

@@ -199,11 +199,14 @@ table() {
 	expect_line 0 "54 nodes: 3 nvlinks of 17 to 18, 2 leaves of 18 to 36, 1 spine of 54" onespine topology show t
 	expect_line 0 "segments nvlink:16 leave 2 of 18 nodes in each full nvlink to others" \
 		grep -o 'segments nvlink:16 leave.*' <(onespine fit --topology=t --free='n[1-54]' -N 48 --gang=spine --gang-segment=nvlink:16)
-	# a rack under two leaves is no level below them
+	# a rack under two leaves is no level below them, but one beside the tree
 	sed 's/n\[19-36\]"}/n[19-37]"}/; s/n\[37-53\]/n[38-53]/' two.yaml >crossing.yaml
-	expect_line 0 "onespine: warning: crossing.yaml: its blocks make no level nvlink: block r2 is in l1 and in l2" \
+	expect_line 0 "onespine: warning: crossing.yaml: level nvlink is beside the tree: block r2 is in l1 and in l2; 1 of 3 domains cross level leaf" \
 		onespine topology import --from=slurm -o t crossing.yaml
-	expect_line 0 "54 nodes: 2 leaves of 18 to 36, 1 spine of 54" onespine topology show t
+	expect_line 0 "54 nodes: 2 leaves of 18 to 36, 1 spine of 54; beside the tree 3 nvlinks of 16 to 19" onespine topology show t
+	expect_line 0 "onespine: warning: level nvlink is beside the tree, and left out of Slurm's file" \
+		onespine topology import --from=onespine --to=topology.conf -o t.conf t
+	expect_line 0 "54 nodes: 2 leaves of 18 to 36, 1 spine of 54" onespine topology show <(onespine topology import --from=slurm t.conf)
 	sed 's/n\[37-53\]/n[36-53]/' two.yaml >twice.yaml
 	expect_line 0 "onespine: warning: twice.yaml: its blocks make no level nvlink: node n36 is in block r2 and in block r3" \
 		onespine topology import --from=slurm -o t twice.yaml

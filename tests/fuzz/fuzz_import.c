@@ -82,7 +82,8 @@ static void insert_blocks(const struct osp_topology *topology, const char *text,
 {
 	struct osp_error error = {0};
 	struct osp_blocks *blocks = osp_blocks_read("g", text, bytes, &error);
-	struct osp_topology *made = blocks ? osp_blocks_insert(topology, blocks, &error) : NULL;
+	struct osp_topology *made =
+		blocks ? osp_blocks_insert(topology, blocks, NULL, &error) : NULL;
 
 	if (!made)
 		check_error(&error);

@@ -171,6 +171,7 @@ refused() {
 	run -0 onespine fit --gang=nvlink -N3
 	holds "$output" '3 nodes on nvlink v3'
 	run -1 onespine fit --gang=nvlink -N4
+	holds "$(onespine map)" 'nvlink is beside the tree, and not drawn'
 	run -0 onespine topology show
 	holds "$output" '12 nodes: 3 leaves of 4, 2 spines of 4 to 8; beside the tree 3 nvlinks of 3 to 5'
 	matches "$output" '  v2 +5  n\[3-4,7-9\]'

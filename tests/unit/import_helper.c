@@ -34,7 +34,7 @@ static char *describe(const struct osp_topology *topology)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 
-	for (uint32_t d = 0; d < osp_topology_domain_count(topology); d++) {
+	for (uint32_t d = 0; d < osp_topology_listed_domains(topology); d++) {
 		const struct osp_domain *domain = osp_topology_domain(topology, d);
 
 		osp_text_printf(&text, "%s %s", osp_topology_level_name(topology, domain->level),

@@ -104,7 +104,8 @@ static void blocks_of_single_nodes_become_a_level(void **state)
 	struct osp_topology *topology =
 		osp_read_onespine_topology("f", leaves, strlen(leaves), NULL);
 	struct osp_blocks *blocks = make_blocks(pairs, COUNT(pairs));
-	struct osp_topology *made = osp_blocks_insert(topology, blocks, NULL);
+	struct osp_error beside = {.text = ""};
+	struct osp_topology *made = osp_blocks_insert(topology, blocks, &beside, NULL);
 
 	(void)state;
 	assert_non_null(made);
@@ -113,24 +114,32 @@ static void blocks_of_single_nodes_become_a_level(void **state)
 	assert_string_equal(domain_of(made, "n3", "nvlink"), "b");
 	assert_string_equal(domain_of(made, "n4", "nvlink"), "c");
 	assert_string_equal(domain_of(made, "n4", "leaf"), "l2");
-	assert_int_equal(osp_blocks_crossing(topology, blocks, NULL), 0);
+	assert_int_equal(osp_topology_overlay_count(made), 0);
+	assert_string_equal(beside.text, "");
 	osp_topology_free(made);
 	osp_topology_free(topology);
 	osp_blocks_free(blocks);
 }
 
-static void blocks_that_cross_are_counted(void **state)
+static void blocks_that_cross_are_beside_the_tree(void **state)
 {
-	static const struct pair pairs[] = {{"n1", "a"}, {"n3", "a"}, {"n2", "b"}, {"n4", "b"}};
+	static const struct pair pairs[] = {{"n1", "a"}, {"n3", "a"}, {"n2", "b"}, {"n4", "c"}};
 	struct osp_topology *topology =
 		osp_read_onespine_topology("f", leaves, strlen(leaves), NULL);
 	struct osp_blocks *blocks = make_blocks(pairs, COUNT(pairs));
-	struct osp_error error = {.text = ""};
+	struct osp_error beside = {.text = ""};
+	struct osp_topology *made = osp_blocks_insert(topology, blocks, &beside, NULL);
 
 	(void)state;
-	assert_null(osp_blocks_insert(topology, blocks, &error));
-	assert_string_equal(error.text, "block a is in l1 and in l2");
-	assert_int_equal(osp_blocks_crossing(topology, blocks, NULL), 2);
+	assert_string_equal(beside.text, "level nvlink is beside the tree: block a is in l1 and in "
+					 "l2; 1 of 3 domains cross level leaf");
+	assert_int_equal(osp_topology_level_count(made), osp_topology_level_count(topology));
+	assert_int_equal(osp_topology_overlay_count(made), 1);
+	assert_string_equal(domain_of(made, "n1", "nvlink"), "a");
+	assert_string_equal(domain_of(made, "n2", "nvlink"), "b");
+	assert_string_equal(domain_of(made, "n3", "nvlink"), "a");
+	assert_string_equal(domain_of(made, "n3", "leaf"), "l2");
+	osp_topology_free(made);
 	osp_topology_free(topology);
 	osp_blocks_free(blocks);
 }
@@ -141,7 +150,7 @@ int main(void)
 		cmocka_unit_test(what_lay_in_the_level_lies_above),
 		cmocka_unit_test(the_only_level_stays),
 		cmocka_unit_test(blocks_of_single_nodes_become_a_level),
-		cmocka_unit_test(blocks_that_cross_are_counted),
+		cmocka_unit_test(blocks_that_cross_are_beside_the_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

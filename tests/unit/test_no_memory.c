@@ -432,7 +432,8 @@ static bool insert_blocks(void *context)
 {
 	struct osp_error error = {0};
 	struct osp_blocks *blocks = osp_blocks_read("f", racks, sizeof(racks) - 1, &error);
-	struct osp_topology *made = blocks ? osp_blocks_insert(context, blocks, &error) : NULL;
+	struct osp_topology *made =
+		blocks ? osp_blocks_insert(context, blocks, NULL, &error) : NULL;
 
 	check_words(&error, made);
 	osp_topology_free(made);

@@ -277,7 +277,7 @@ static struct osp_topology *with_blocks(struct osp_topology *topology, const cha
 
 	topology = osp_blocks_add(topology, file, text, bytes, &why, error);
 	if (why.text[0])
-		osp_say_warning("%s: its blocks make no level nvlink: %s", file, why.text);
+		osp_say_warning("%s: %s", file, why.text);
 	return topology;
 }
 
@@ -327,6 +327,10 @@ static int write_topology(const struct osp_call *call, const struct osp_topology
 	int result;
 
 	snprintf(origin, sizeof(origin), "import from %s", source->name);
+	for (uint32_t level = osp_topology_level_count(topology) + 1;
+	     target != TO_ONESPINE && level <= osp_topology_last_level(topology); level++)
+		osp_say_warning("level %s is beside the tree, and left out of Slurm's file",
+				osp_topology_level_name(topology, level));
 	text = target == TO_ONESPINE ? osp_write_onespine_topology(topology, origin)
 				     : osp_write_slurm_topology(topology, target == TO_YAML, error);
 	if (!text)
