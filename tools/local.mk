@@ -97,7 +97,7 @@ completion/_onespine: onespine$(EXEEXT)
 CLEANFILES += completion/onespine completion/_onespine
 
 # As folders: a new test or picture is in the tarball without being named here.
-EXTRA_DIST += tests/command tests/corpus tests/data/env tests/data/map
+EXTRA_DIST += tests/command tests/trace.bash tests/corpus tests/data/env tests/data/map
 
 endif
 endif

@@ -50,3 +50,6 @@ write_conf() {
 		SwitchName=s2 Switches=l[3-4]
 	END
 }
+
+# shellcheck source=tests/trace.bash
+. "${BASH_SOURCE[0]%/*}/../trace.bash"

@@ -62,3 +62,5 @@ holds() {
 		return 1
 	}
 }
+
+untraced_so_far

@@ -57,3 +57,5 @@ stop_others() {
 pings() {
 	scontrol ping 2>&1 | grep -qE "$1"
 }
+
+untraced_so_far

@@ -189,3 +189,5 @@ no_jobs() {
 excludes() {
 	[[ $(job_field "$1" ExcNodeList) == "$2" ]]
 }
+
+untraced_so_far

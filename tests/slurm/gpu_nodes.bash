@@ -62,3 +62,5 @@ with_pyxis() {
 		-o "$FIXTURE/pyxis.so" "${BASH_SOURCE[0]%/*}/pyxis.c"
 	use_gpu_nodes "required $FIXTURE/pyxis.so"
 }
+
+untraced_so_far

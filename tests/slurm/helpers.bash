@@ -151,8 +151,7 @@ slurm_at_least() {
 
 # --- waiting and judging --------------------------------------------------------------------------
 
-# untraced COMMAND...: without bats' record of each line that is run, most of what a function of bash costs here. Of a
-# failure the test's own line is named.
+# untraced COMMAND...: without bats' record of each line that is run (tests/trace.bash), in setup_file too
 untraced() {
 	local -
 	set +T
@@ -505,3 +504,6 @@ domain_table() {
 	fi
 	cat "$table"
 }
+
+# shellcheck source=tests/trace.bash
+. "${BASH_SOURCE[0]%/*}/../trace.bash"

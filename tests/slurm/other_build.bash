@@ -50,3 +50,5 @@ job_carries() {
 is_held() {
 	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
 }
+
+untraced_so_far

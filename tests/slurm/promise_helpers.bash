@@ -265,3 +265,5 @@ put_config() {
 	mv "$ONESPINE_CLUSTER/onespine.yaml.new" "$ONESPINE_CLUSTER/onespine.yaml"
 	cluster reconfigure --dir "$ONESPINE_CLUSTER"
 }
+
+untraced_so_far

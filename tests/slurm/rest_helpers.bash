@@ -27,3 +27,5 @@ rest_submit() {
 		rest -a rest_auth/local "${options[@]}" |
 		sed -n '/^{/,/^}/s/^}.*/}/; /^{/,/^}/p'
 }
+
+untraced_so_far
