@@ -203,7 +203,7 @@ struct osp_doctor_facts {
 	bool gate_key_missing;	    /* because there is no such file */
 	bool gate_key_hidden;	    /* the caller may not read them, as nobody but root should */
 	const char *report_key_file;  /* the keys of nodes' reports; NULL: MUNGE, or no reports */
-	const char *report_key_wrong; /* why they cannot be used; NULL: they can, or it is unknown */
+	const char *report_key_wrong; /* why they cannot be used; NULL: they can, or unknown */
 	bool report_key_missing;      /* because there is no such file */
 	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
 	const char *topology_location_kind; /* the same of the topology */
