@@ -21,6 +21,8 @@
 #include "lib/policy/note.h"
 #include "lib/topology/blocks.h"
 #include "lib/topology/leaf_pack.h"
+#include "lib/topology/level.h"
+#include "lib/topology/merge.h"
 #include "lib/topology/readers.h"
 #include "tests/unit/no_memory.h"
 
@@ -441,6 +443,48 @@ static bool insert_blocks(void *context)
 	return made;
 }
 
+/* r1 crosses the leaves: the level is beside the tree, in what is read, written and merged. */
+static const char crossing[] =
+	"- topology: a\n  tree: {switches: [{switch: s, children: \"l[1-2]\"}, "
+	"{switch: l1, nodes: \"n[1-4]\"}, {switch: l2, nodes: \"n[5-8]\"}]}\n"
+	"- topology: b\n  block: {blocks: [{block: r1, nodes: \"n[4-5]\"}]}\n";
+
+static bool make_overlay(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_blocks *blocks = osp_blocks_read("f", crossing, sizeof(crossing) - 1, &error);
+	struct osp_topology *made =
+		blocks ? osp_blocks_insert(context, blocks, NULL, &error) : NULL;
+	char *text = made ? osp_write_onespine_topology(made, NULL) : NULL;
+	struct osp_topology *again =
+		text ? osp_read_onespine_topology("g", text, strlen(text), &error) : NULL;
+	const struct osp_topology *parts[] = {again};
+	struct osp_topology *merged = again ? osp_topology_merge(parts, 1, &error) : NULL;
+	struct osp_topology *less = merged ? osp_topology_without_level(merged, 1, &error) : NULL;
+	bool good = less && osp_topology_overlay_count(less) == 1;
+
+	if (!made || text)
+		check_words(&error, less);
+	osp_topology_free(less);
+	osp_topology_free(merged);
+	osp_topology_free(again);
+	free(text);
+	osp_topology_free(made);
+	osp_blocks_free(blocks);
+	return good;
+}
+
+static void overlays_survive(void **state)
+{
+	struct osp_topology *topology =
+		osp_read_slurm_topology("f", crossing, sizeof(crossing) - 1, NULL);
+
+	(void)state;
+	assert_non_null(topology);
+	assert_true(no_memory_at_each(make_overlay, topology) > 60);
+	osp_topology_free(topology);
+}
+
 static void blocks_survive(void **state)
 {
 	struct osp_topology *topology =
@@ -458,7 +502,7 @@ int main(void)
 		cmocka_unit_test(reading_survives), cmocka_unit_test(writing_survives),
 		cmocka_unit_test(notes_survive),    cmocka_unit_test(a_large_topology_survives),
 		cmocka_unit_test(packing_survives), cmocka_unit_test(orders_survive),
-		cmocka_unit_test(blocks_survive),
+		cmocka_unit_test(blocks_survive),   cmocka_unit_test(overlays_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
