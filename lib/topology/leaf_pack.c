@@ -507,22 +507,42 @@ static bool read_nodes(char *prefixes, const char *numbers, struct unpacking *al
 	return osp_bits_at_end(&bits);
 }
 
+/* Returns the place of each node if they are sorted by leaf and otherwise stay as they are, to be
+ * freed. Writes to *end where each leaf's nodes end, to be freed too. Both are NULL if memory ran
+ * out. */
+static uint32_t *sort_by_leaf(const struct unpacking *all, uint32_t **end)
+{
+	uint32_t *places = calloc((size_t)all->count + 1, sizeof(*places));
+	uint32_t *next = calloc((size_t)all->leaf_count + 1, sizeof(*next));
+
+	*end = next;
+	if (!places || !next) {
+		free(places);
+		free(next);
+		*end = NULL;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < all->count; i++)
+		next[all->leaf[i] + 1]++;
+	for (uint32_t leaf = 0; leaf < all->leaf_count; leaf++)
+		next[leaf + 1] += next[leaf];
+	for (uint32_t i = 0; i < all->count; i++)
+		places[i] = next[all->leaf[i]]++;
+	return places;
+}
+
 /* Returns the leaf list, or NULL. */
 static char *list_of(const struct unpacking *all)
 {
-	uint32_t *next = calloc(all->leaf_count + 1, sizeof(*next));
-	const char **sorted = calloc(all->count + 1, sizeof(*sorted));
+	uint32_t *end, *places = sort_by_leaf(all, &end);
+	const char **sorted = calloc((size_t)all->count + 1, sizeof(*sorted));
 	struct osp_text text = OSP_TEXT_INIT;
-	bool good = next && sorted;
+	bool good = places && sorted;
 
 	for (uint32_t i = 0; good && i < all->count; i++)
-		next[all->leaf[i] + 1]++;
-	for (uint32_t leaf = 0; good && leaf < all->leaf_count; leaf++)
-		next[leaf + 1] += next[leaf];
-	for (uint32_t i = 0; good && i < all->count; i++)
-		sorted[next[all->leaf[i]]++] = all->names[i];
-	for (uint32_t leaf = 0, from = 0; good && leaf < all->leaf_count; from = next[leaf++]) {
-		char *list = osp_hostlist_compact(&sorted[from], next[leaf] - from);
+		sorted[places[i]] = all->names[i];
+	for (uint32_t leaf = 0, from = 0; good && leaf < all->leaf_count; from = end[leaf++]) {
+		char *list = osp_hostlist_compact(&sorted[from], end[leaf] - from);
 
 		good = list && *list;
 		if (good)
@@ -530,7 +550,8 @@ static char *list_of(const struct unpacking *all)
 					list);
 		free(list);
 	}
-	free(next);
+	free(places);
+	free(end);
 	free(sorted);
 	if (!good)
 		osp_text_free(&text);
@@ -595,21 +616,16 @@ char *osp_leaf_unpack(const char *packed)
 /* Writes the nodes and their leaves in the order of the list. */
 static bool put_in_order(const struct unpacking *all, uint32_t *nodes, uint32_t *leaf)
 {
-	uint32_t *next = calloc((size_t)all->leaf_count + 1, sizeof(*next));
+	uint32_t *end, *places = sort_by_leaf(all, &end);
 
-	if (!next)
-		return false;
-	for (uint32_t i = 0; i < all->count; i++)
-		next[all->leaf[i] + 1]++;
-	for (uint32_t i = 0; i < all->leaf_count; i++)
-		next[i + 1] += next[i];
-	for (uint32_t i = 0; i < all->count; i++) {
-		uint32_t place = next[all->leaf[i]]++;
-
-		nodes[place] = all->nodes[i];
-		leaf[place] = all->leaf[i];
+	for (uint32_t i = 0; places && i < all->count; i++) {
+		nodes[places[i]] = all->nodes[i];
+		leaf[places[i]] = all->leaf[i];
 	}
-	free(next);
+	free(end);
+	if (!places)
+		return false;
+	free(places);
 	return true;
 }
 
