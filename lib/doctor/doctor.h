@@ -198,13 +198,13 @@ struct osp_doctor_facts {
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;
-	const char *gate_key_file;  /* the gate's keys, instead of MUNGE; NULL: it uses MUNGE */
-	const char *gate_key_wrong; /* why they cannot be used; NULL: they can, or it is unknown */
-	bool gate_key_missing;	    /* because there is no such file */
-	bool gate_key_hidden;	    /* the caller may not read them, as nobody but root should */
-	const char *report_key_file;  /* the keys of nodes' reports; NULL: MUNGE, or no reports */
-	const char *report_key_wrong; /* why they cannot be used; NULL: they can, or unknown */
-	bool report_key_missing;      /* because there is no such file */
+	const char *gate_key_file;   /* the gate's keys, instead of MUNGE; NULL: it uses MUNGE */
+	const char *gate_key_wrong;  /* why they cannot be used; NULL: they can, or it is unknown */
+	bool gate_key_missing;	     /* because there is no such file */
+	bool gate_key_hidden;	     /* the caller may not read them, as nobody but root should */
+	const char *report_key_file; /* the keys of reports; NULL: MUNGE, or there are none */
+	const char *report_key_wrong;	 /* why they cannot be used; NULL: they can, or unknown */
+	bool report_key_missing;	 /* because there is no such file */
 	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
 	const char *topology_location_kind; /* the same of the topology */
 	struct osp_running running;
