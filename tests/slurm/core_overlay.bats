@@ -205,13 +205,15 @@ put_topology() {
 }
 
 @test "a running gang whose NVLink domain is split is told, and audit names it" {
-	gang=$(submit --gang=nvlink -N5 --exclusive)
+	gang=$(submit --gang=nvlink -N4 -w 'n[1-2,5-6]' --exclusive)
 	await 30 runs "$gang"
-	fabric 'n[1-2,5-6]' 'n[3-4,7-8]' 'n[9-12]' | put_topology
+	fabric 'n[1-2]' 'n[3-9]' 'n[10-12]' | put_topology
 	await 10 says "$gang" 'moved: since '
-	says "$gang" '4 of its 5 nodes are on one nvlink, and n9'
+	says "$gang" '2 of its 4 nodes are on one nvlink, and n'
+	# one spine has all of them, which it did not ask for
 	run -1 onespine audit
 	holds "$output" "job $gang "
+	holds "$(onespine why "$gang")" 'all its nodes are on spine s1, and on no common domain of what it asked for'
 	scancel "$gang"
 	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
 	await 10 log_since 'beside the tree nvlink 3'
