@@ -8,10 +8,10 @@ load helpers
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
 	make_slurm_topology "$BATS_FILE_TMPDIR/topology.conf" 2 2 2
-	cluster_start --nodes 8 --topology "$BATS_FILE_TMPDIR/onespine.topology" --topology "$BATS_FILE_TMPDIR/topology.conf" \
+	cluster_start --nodes 8 --gres gpu:2 --topology "$BATS_FILE_TMPDIR/onespine.topology" --topology "$BATS_FILE_TMPDIR/topology.conf" \
 		--conf Licenses=onespine:1,matlab:3 --conf AccountingStoragePass=secret
 	printf 'SchedulerParameters=bf_interval=7\n' >"$ONESPINE_CLUSTER/own.conf"
-	printf '# of a site\nInclude own.conf\n' >>"$ONESPINE_CLUSTER/slurm.conf"
+	printf '%s\n' '# of a site' 'Include own.conf' '#JobCompPass=secret' 'JobCompLoc=http://me:secret@db:9200' >>"$ONESPINE_CLUSTER/slurm.conf"
 }
 
 # fill: a gang on one leaf and a job of the other nodes run; a gang of a leaf, one of a spine, and two others wait
@@ -106,4 +106,35 @@ ran_there() {
 	run -2 onespine reproduce "$case.2" '1;true'
 	holds "$output" "1;true: a job's number is expected"
 	[[ ! -e $case.2 ]]
+}
+
+@test "what each processor, task and GPU gets, and a long array, are asked for; a user's account and the caller's settings change no job" {
+	local case=$BATS_TEST_TMPDIR/case list=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,40,44,46,48,52,55,59,64,68,70
+	local memory array task each_gpu forged odd
+	memory=$(submit -H -n2 -c3 --mem-per-cpu=2M --wrap true)
+	array=$(submit -H "--array=$list%2" --wrap true)
+	task=$(submit -H -n2 --gpus-per-task=1 --wrap true)
+	each_gpu=$(submit -H -n2 --gpus=2 --cpus-per-gpu=1 --mem-per-gpu=1M --wrap true)
+	forged=$(submit -H -N3 "--account=x"$'\n'"7;touch $BATS_TEST_TMPDIR/ran" --wrap true)
+	odd=$(submit -H -N4 "--account=a"$'\x1f'b --wrap true)
+	CDPATH=/ SQUEUE_PARTITION=none SQUEUE_STATES=R SLURM_TIME_FORMAT=relative onespine reproduce "$case"
+	equal "$(grep -c '^sbatch' "$case/jobs.sh")" 6
+	equal "$(grep -vcE "^(sbatch -.* --wrap='sleep 600'|# .*|#!/bin/sh|)$" "$case/jobs.sh")" 0
+	matches "$(line "$memory")" ' --ntasks=2 --cpus-per-task=3 .* --mem-per-cpu=2M '
+	holds "$(line "$array")" " --array=$list%2 "
+	matches "$(line "$task")" ' --ntasks=2 .* --gpus-per-task=1 '
+	matches "$(line "$each_gpu")" ' --gpus=2 --cpus-per-gpu=1 --mem-per-gpu=1M? '
+	run ! grep -E -- "(--cpus-per-task|--mem=).*job-$each_gpu " "$case/jobs.sh"
+	holds "$(line "$forged")" 'sbatch --nodes=3 '
+	holds "$(line "$odd")" 'sbatch --nodes=4 '
+	# no other's folder is written into: a link, and one that is made while the configuration is asked for
+	ln -s nowhere "$case.link"
+	run -2 onespine reproduce "$case.link"
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	printf '#!/bin/sh\nmkdir -p %s/etc && ln -s %s %s/etc/slurm.conf\nexec %s "$@"\n' \
+		"$case.raced" "$BATS_TEST_TMPDIR/target" "$case.raced" "$(type -P scontrol)" >"$BATS_TEST_TMPDIR/bin/scontrol"
+	chmod 755 "$BATS_TEST_TMPDIR/bin/scontrol"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH run -2 onespine reproduce "$case.raced"
+	holds "$output" "$case.raced: cannot be made"
+	[[ ! -e $BATS_TEST_TMPDIR/target ]]
 }
