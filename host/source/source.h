@@ -61,16 +61,16 @@ const struct osp_place_report *osp_reported_now(const struct osp_report_book *bo
 
 /*
  * Adds the level nvlink to an answer, of what nodes reported; a level of that name which the
- * answer has is left out. If the domains do not nest in its levels, the answer stays without, and a
- * warning names one. Returns 0, or -1 with `error` set.
+ * answer has is left out. If the domains do not nest in its levels, it is beside the tree, and a
+ * warning names one and counts those that cross. Returns 0, or -1 with `error` set.
  */
 int osp_nvlink_add(const struct osp_source_question *question, struct osp_source_answer *answer,
 		   struct osp_error *error);
 
 /*
  * Returns the nodes that run and have not reported since they booted, as a hostlist, to be freed;
- * NULL: none. In `crossing` is what contradicts question->previous, the topology in force: a domain
- * that lies in several of one level.
+ * NULL: none. In `crossing` is why what nodes reported makes no level nvlink in
+ * question->previous, the topology in force; that domains cross is no reason.
  */
 char *osp_reports_judge(const struct osp_source_question *question, struct osp_error *crossing);
 
