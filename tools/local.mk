@@ -90,10 +90,12 @@ bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = completion/onespine
 zshcompletiondir = $(datadir)/zsh/site-functions
 nodist_zshcompletion_DATA = completion/_onespine
+# EMULATOR: what runs a program of another architecture (tools/arm64).
+EMULATOR =
 completion/onespine: onespine$(EXEEXT)
-	$(AM_V_GEN)mkdir -p completion && ./onespine$(EXEEXT) completion bash >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)mkdir -p completion && $(EMULATOR) ./onespine$(EXEEXT) completion bash >$@.tmp && mv $@.tmp $@
 completion/_onespine: onespine$(EXEEXT)
-	$(AM_V_GEN)mkdir -p completion && ./onespine$(EXEEXT) completion zsh >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)mkdir -p completion && $(EMULATOR) ./onespine$(EXEEXT) completion zsh >$@.tmp && mv $@.tmp $@
 CLEANFILES += completion/onespine completion/_onespine
 
 # As folders: a new test or picture is in the tarball without being named here.
