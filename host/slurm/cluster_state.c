@@ -324,6 +324,9 @@ static int load_partitions(struct osp_snapshot *snapshot, const slurm_conf_t *co
 		partition->up = info->state_up & PARTITION_SCHED;
 		partition->limit_s = limit_of(info->default_time == NO_VAL ? info->max_time
 									   : info->default_time);
+		partition->limit_most_s = limit_of(info->max_time);
+		partition->nodes_least = info->min_nodes;
+		partition->nodes_most = info->max_nodes;
 		fill_memory(conf, info, partition);
 	}
 	slurm_free_partition_info_msg(message);

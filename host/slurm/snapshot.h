@@ -108,6 +108,9 @@ struct osp_state_partition {
 	bool is_default;
 	bool up;
 	int64_t limit_s; /* of jobs that name none; 0: unknown; not kept in files */
+	/* What it allows a job; 0: unknown. Not kept in files. */
+	int64_t limit_most_s;
+	uint32_t nodes_least, nodes_most;
 	/* Is memory handed out, and what has a job that names none? Not kept in files. */
 	bool counts_memory;
 	bool memory_per_cpu; /* memory_mib is that for each processor */

@@ -7,7 +7,8 @@ load helpers
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4 --conf Licenses=matlab:2 \
-		--partition 'gpu Nodes=ALL Default=YES' --partition 'debug Nodes=n[1-2]'
+		--partition 'gpu Nodes=ALL Default=YES' --partition 'debug Nodes=n[1-2]' \
+		--partition 'short Nodes=ALL MaxTime=30 MaxNodes=4 MinNodes=2'
 	export LC_ALL=C.UTF-8
 }
 
@@ -140,6 +141,34 @@ timeless() {
 		words=$(submit_refused --gang -N 4 "${row%%|*}")
 		holds "$words" "${row#*|}"
 	done
+}
+
+@test "fit: what its partition does not allow a job, of which sbatch --test-only says nothing, in the words of why" {
+	local row words job options
+	for row in "-N 2 -p short -t 60|it asks for more time than its partition short allows a job" \
+		"-N 2 -p short -t UNLIMITED|it asks for more time than its partition short allows a job" \
+		"-N 5 -p short|it asks for more or fewer nodes than its partition short allows a job" \
+		"-N 1 -p short|it asks for more or fewer nodes than its partition short allows a job" \
+		"-N 2 -p debug|its partition debug starts no jobs (State=DOWN)"; do
+		words=${row#*|}
+		read -ra options <<<"${row%%|*}"
+		[[ $row != *debug* ]] || scontrol update PartitionName=debug State=DOWN
+		answers 1 onespine fit "${options[@]}"
+		equal "${said%%$'\n'*}" "no: $words"
+		[[ $said != *'would start'* ]]
+		equal "$(onespine fit "${options[@]}" --json | jq -c '[.starts_now, .says, .starts]')" "[false,\"$words\",null]"
+		answers 1 onespine fit "${options[@]}" --gang-segment=leaf:1
+		equal "${said%%$'\n'*}" "no: $words"
+		job=$(submit --gang "${options[@]}")
+		await 30 why_holds "$job" "$words"
+		scancel "$job"
+	done
+	scontrol update PartitionName=debug State=UP
+	for options in "-N2 -t30" -N4 -N2-9; do
+		# shellcheck disable=SC2086
+		answers 0 onespine fit $options -p short
+	done
+	answers 0 onespine fit -N 2 -p debug
 }
 
 @test "fit: -w may name fewer nodes than -N, as it may for sbatch" {

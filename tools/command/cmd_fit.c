@@ -321,7 +321,9 @@ struct fit {
 	uint32_t least; /* the lowest level that may do */
 	bool enforced;	/* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;
-	bool lacks_licenses;	      /* which sbatch --test-only does not look at */
+	/* sbatch --test-only looks at neither licenses nor what the partition allows a job */
+	bool lacks_licenses;
+	const char *partition_says;   /* Slurm's reason for which the job would wait; NULL: none */
 	struct osp_fit_answer answer; /* from the nodes' states */
 	struct osp_nodeset *chosen;   /* the nodes that sbatch named */
 };
@@ -414,11 +416,34 @@ static bool all_have_room(const struct fit *fit)
 	return count > 0;
 }
 
+/* Returns Slurm's reason for which a job of this partition would wait whatever is free, as
+ * job_limits_check() of job_mgr.c has them; NULL: none, or not known. A QOS may lift limits. */
+static const char *partition_reason(const struct fit *fit)
+{
+	const struct osp_fit_question *question = &fit->question;
+	const struct osp_state_partition *partition =
+		osp_snapshot_find_partition(fit->world.snapshot, question->partitions);
+
+	if (!partition)
+		return NULL;
+	if (!partition->up)
+		return "PartitionDown";
+	if (fit->call->values[OSP_OPTION_FIT_QOS])
+		return NULL;
+	if (partition->limit_most_s && question->limit_s > partition->limit_most_s)
+		return "PartitionTimeLimit";
+	if (question->need_nodes && partition->nodes_most &&
+	    (question->need_nodes > partition->nodes_most ||
+	     question->want_nodes < partition->nodes_least))
+		return "PartitionNodeLimit";
+	return NULL;
+}
+
 /* Returns whether the gang starts now. Slurm adds to the start the time that waiting jobs will take
  * (job_start_data()); here they are not considered. */
 static bool starts_now(const struct fit *fit)
 {
-	if (fit->sbatch.result != OSP_SBATCH_STARTS || fit->lacks_licenses)
+	if (fit->sbatch.result != OSP_SBATCH_STARTS || fit->lacks_licenses || fit->partition_says)
 		return false;
 	return fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S ||
 	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_have_room(fit));
@@ -436,9 +461,15 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		.reason = "Licenses",
 		.licenses = fit->call->values[OSP_OPTION_FIT_LICENSES],
 	};
+	const struct osp_waiting not_allowed = {
+		.reason = fit->partition_says,
+		.partition = fit->question.partitions,
+	};
 
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED)
 		snprintf(buffer, buffer_bytes, "sbatch refuses it: %s", fit->sbatch.says);
+	else if (fit->partition_says)
+		osp_waiting_words(&not_allowed, buffer, buffer_bytes);
 	else if (fit->call->values[OSP_OPTION_FIT_BEGIN] &&
 		 (!answer->chosen || !osp_nodeset_empty(answer->chosen)))
 		osp_waiting_words(&begins, buffer, buffer_bytes);
@@ -474,6 +505,7 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 static bool tells_start(const struct fit *fit)
 {
 	return fit->sbatch.result == OSP_SBATCH_STARTS && !fit->lacks_licenses &&
+	       !fit->partition_says &&
 	       fit->sbatch.start_s < (int64_t)time(NULL) + START_WORTH_TELLING_S;
 }
 
@@ -688,9 +720,11 @@ static int answer(struct fit *fit, struct osp_error *error)
 	/* Slurm has the same words for a job that no node can run and for nodes that are out. */
 	if (osp_sbatch_lacks_nodes(&fit->sbatch) && fit->answer.chosen && is_for_lack_of_nodes(fit))
 		fit->sbatch.result = OSP_SBATCH_BUSY;
-	by_scheduler = asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||
-				 !osp_fit_asks_segments(fit->call) ||
-				 osp_fit_needs_sbatch(fit->call, &only_sbatch));
+	fit->partition_says = partition_reason(fit);
+	by_scheduler =
+		fit->partition_says || (asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||
+						  !osp_fit_asks_segments(fit->call) ||
+						  osp_fit_needs_sbatch(fit->call, &only_sbatch)));
 	return by_scheduler ? answer_scheduler(fit, error) : answer_nodes(fit);
 }
 
