@@ -527,6 +527,10 @@ void shadow_gang_clear(struct shadow_gang *gang);
  */
 int shadow_gang_count_free(struct shadow_gang *gang);
 
+/* Returns those of some nodes that are free for the gang: a new set, or NULL if memory runs out. */
+struct osp_nodeset *shadow_gang_free_among(const struct shadow_gang *gang,
+					   const struct osp_nodeset *nodes);
+
 /* Takes the nodes whose places may be old out of the gang: for a question about a start, never for
  * the question whether it could ever start, since their places will be known. */
 void shadow_gang_drop_old_places(struct shadow_gang *gang);
@@ -726,9 +730,11 @@ bool shadow_parts_kept(const job_record_t *job, const struct osp_effective *effe
 char *shadow_parts_domains(const struct osp_nodeset *nodes, uint32_t level, uint32_t *domain_count);
 
 /* Says why it waits: `prospects` are the nodes that it could get in time (NULL: its usable ones),
- * `free_now` those that it may be given now. */
+ * `free_now` those that it may be given now, `all_free` those that are free whoever is to get them
+ * (NULL: the same). */
 void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset *prospects,
-			const struct osp_nodeset *free_now, char *buffer, size_t buffer_bytes);
+			const struct osp_nodeset *free_now, const struct osp_nodeset *all_free,
+			char *buffer, size_t buffer_bytes);
 
 /* Reads the user's own options of a gang from the job: --gang and those beside it. Returns false if
  * the job has none. `readable` says whether all of them were understood. */

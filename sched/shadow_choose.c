@@ -238,40 +238,77 @@ static struct osp_sentence_asked asked_of_nodes(const job_record_t *job)
 					   .extra = shadow_extra(job)};
 }
 
-static void tell_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
-{
-	const struct osp_sentence_asked wanted = asked_of_nodes(choice->call->job);
+/* The domains in order for a sentence. */
+struct order {
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
+};
+
+/* Orders the domains. Returns whether the first has free nodes enough. */
+static bool order_for_words(const struct osp_place_input *input, struct order *order)
+{
+	order->domains = osp_place_order(shadow_state.place, input, &order->candidate_count,
+					 &order->domain_count);
+	return order->candidate_count && order->domains[0].free_nodes >= input->need_nodes;
+}
+
+/*
+ * Returns the nodes that are free, whoever is to get them: backfill offers a gang only what no job
+ * before it will get, but a user counts all, as the commands do. A new set; NULL if it is not
+ * known, or what is offered is all.
+ */
+static struct osp_nodeset *free_for_anybody(const struct choice *choice,
+					    const struct osp_nodeset *prospects)
+{
+	bool plans = choice->call->mode == SELECT_MODE_WILL_RUN && choice->gang->free_is_certain;
+
+	return plans && prospects ? shadow_gang_free_among(choice->gang, prospects) : NULL;
+}
+
+/* Says why no domain takes the gang. */
+static void say_why_it_waits(const struct choice *choice, struct osp_place_input *input,
+			     const struct osp_nodeset *all_free, char *says, size_t says_bytes)
+{
+	const struct osp_sentence_asked wanted = asked_of_nodes(choice->call->job);
+	const struct osp_topology *topology = shadow_state.topology;
+	struct order order;
+
+	if (order_for_words(input, &order)) {
+		osp_sentence_not_started(osp_topology_level_name(topology, input->level),
+					 order.domains[0].free_nodes, says, says_bytes);
+		return;
+	}
+	if (all_free)
+		input->free = all_free;
+	if (all_free && order_for_words(input, &order))
+		osp_sentence_kept(topology, input, &order.domains[0], says, says_bytes);
+	else
+		osp_sentence_waits(topology, input, &wanted, order.domains, order.candidate_count,
+				   order.domain_count, says, says_bytes);
+}
+
+static void tell_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
+{
 	struct osp_place_input input = *asked;
 	char says[OSP_SENTENCE_BYTES];
-	struct osp_nodeset *prospects;
+	struct osp_nodeset *prospects, *all_free;
 
 	if (shadow_gang_count_free(choice->gang) != 0) {
 		tell(choice, SHORT_OF_MEMORY);
 		return;
 	}
+	input.free = choice->possible ? choice->possible : choice->gang->free;
 	prospects = shadow_gang_prospects(choice->gang);
-	if (choice->gang->in_parts) {
-		shadow_parts_waits(choice->gang, prospects,
-				   choice->possible ? choice->possible : choice->gang->free, says,
-				   sizeof(says));
-		free(prospects);
-		tell(choice, says);
-		return;
-	}
+	all_free = free_for_anybody(choice, prospects);
 	if (prospects)
 		input.usable = prospects;
-	input.free = choice->possible ? choice->possible : choice->gang->free;
-	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
-	if (candidate_count && domains[0].free_nodes >= input.need_nodes)
-		osp_sentence_not_started(
-			osp_topology_level_name(shadow_state.topology, input.level),
-			domains[0].free_nodes, says, sizeof(says));
+	if (choice->gang->in_parts)
+		shadow_parts_waits(choice->gang, prospects, input.free, all_free, says,
+				   sizeof(says));
 	else
-		osp_sentence_waits(shadow_state.topology, &input, &wanted, domains, candidate_count,
-				   domain_count, says, sizeof(says));
+		say_why_it_waits(choice, &input, all_free, says, sizeof(says));
 	free(prospects);
+	free(all_free);
 	tell(choice, says);
 }
 
@@ -423,7 +460,7 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 	char waits[OSP_SENTENCE_BYTES], words[OSP_SENTENCE_BYTES + 64];
 
 	if (gang->in_parts) {
-		shadow_parts_waits(gang, prospects, gang->free, waits, sizeof(waits));
+		shadow_parts_waits(gang, prospects, gang->free, NULL, waits, sizeof(waits));
 		snprintf(words, sizeof(words), "enforce: %s", waits);
 		free(prospects);
 		shadow_advice_remember(shadow_lasting_id(call->job), words);

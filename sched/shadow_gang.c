@@ -179,19 +179,19 @@ static struct osp_nodeset *stuck_nodes(int64_t now_s)
 	return stuck;
 }
 
-static int keep_idle(struct shadow_gang *gang)
+static bool keep_idle(struct osp_nodeset *nodes)
 {
 	struct osp_nodeset *other = set_of_bitmap(idle_node_bitmap);
 
 	if (!other)
-		return -1;
-	osp_nodeset_and(gang->free, other);
+		return false;
+	osp_nodeset_and(nodes, other);
 	if (cg_node_bitmap) {
 		shadow_from_bitmap(other, cg_node_bitmap);
-		osp_nodeset_and_not(gang->free, other);
+		osp_nodeset_and_not(nodes, other);
 	}
 	free(other);
-	return 0;
+	return true;
 }
 
 static void look_at_sharing(struct shadow_gang *gang)
@@ -201,20 +201,25 @@ static void look_at_sharing(struct shadow_gang *gang)
 	gang->free_is_certain = gang->counts && !gang->lies_over;
 }
 
+struct osp_nodeset *shadow_gang_free_among(const struct shadow_gang *gang,
+					   const struct osp_nodeset *nodes)
+{
+	struct osp_nodeset *found = osp_nodeset_copy(nodes);
+
+	if (found && gang->whole_nodes && !keep_idle(found)) {
+		free(found);
+		return NULL;
+	}
+	if (found && gang->counts)
+		shadow_count_keep_free(&gang->need, found);
+	return found;
+}
+
 int shadow_gang_count_free(struct shadow_gang *gang)
 {
-	if (gang->free)
-		return 0;
-	gang->free = osp_nodeset_copy(gang->usable);
-	if (gang->free && gang->whole_nodes && keep_idle(gang) != 0) {
-		free(gang->free);
-		gang->free = NULL;
-	}
 	if (!gang->free)
-		return -1;
-	if (gang->counts)
-		shadow_count_keep_free(&gang->need, gang->free);
-	return 0;
+		gang->free = shadow_gang_free_among(gang, gang->usable);
+	return gang->free ? 0 : -1;
 }
 
 int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,

@@ -122,12 +122,14 @@ char *shadow_parts_domains(const struct osp_nodeset *nodes, uint32_t level, uint
 }
 
 void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset *prospects,
-			const struct osp_nodeset *free_now, char *buffer, size_t buffer_bytes)
+			const struct osp_nodeset *free_now, const struct osp_nodeset *all_free,
+			char *buffer, size_t buffer_bytes)
 {
 	struct osp_place_input place = shadow_gang_input(gang);
 	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
 	struct osp_cut_answer ever, now;
 	struct osp_cut_input input;
+	bool fits;
 
 	snprintf(buffer, buffer_bytes, WAITS "segments or domains");
 	if (!scratch)
@@ -135,12 +137,18 @@ void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset
 	osp_parts_judge(shadow_state.cut, &gang->parts, &place,
 			prospects ? prospects : gang->usable, scratch, &ever);
 	osp_parts_judge(shadow_state.cut, &gang->parts, &place, free_now, scratch, &now);
-	input = osp_parts_input(&gang->parts, &place, free_now);
-	if (now.fits)
+	fits = now.fits;
+	if (!fits && all_free)
+		osp_parts_judge(shadow_state.cut, &gang->parts, &place, all_free, scratch, &now);
+	input = osp_parts_input(&gang->parts, &place, all_free && !fits ? all_free : free_now);
+	if (fits)
 		snprintf(buffer, buffer_bytes,
 			 WAITS
 			 "its nodes are free, but Slurm cannot start the job there now (memory, "
 			 "cores, GPUs, licenses, a limit or TopologyPlugin)");
+	else if (now.fits)
+		snprintf(buffer, buffer_bytes,
+			 WAITS "its nodes are free, kept for jobs or reservations that come first");
 	else
 		osp_sentence_segments_wait(shadow_state.topology, &input, &place, &now, ever.fits,
 					   buffer, buffer_bytes);

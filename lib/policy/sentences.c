@@ -202,6 +202,20 @@ const char *osp_sentence_waits(const struct osp_topology *topology,
 	return buffer;
 }
 
+const char *osp_sentence_kept(const struct osp_topology *topology,
+			      const struct osp_place_input *input,
+			      const struct osp_place_domain *domain, char *buffer,
+			      size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 "waits: %u %s on one %s; %s has %u free, kept for jobs or reservations that come "
+		 "first",
+		 input->need_nodes, nodes_word(input->need_nodes),
+		 osp_topology_level_name(topology, input->level), domain_name(topology, domain),
+		 domain->free_nodes);
+	return buffer;
+}
+
 const char *osp_sentence_anywhere(uint32_t nodes, char *buffer, size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes, "waits: %u %s, and any will do by now", nodes,

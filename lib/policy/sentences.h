@@ -76,6 +76,13 @@ const char *osp_sentence_waits(const struct osp_topology *topology,
  * by now". */
 const char *osp_sentence_anywhere(uint32_t nodes, char *buffer, size_t buffer_bytes);
 
+/* Says that `domain` has free nodes enough, which backfill does not offer the gang: "waits: 2 nodes
+ * on one spine; s1 has 3 free, kept for jobs or reservations that come first". */
+const char *osp_sentence_kept(const struct osp_topology *topology,
+			      const struct osp_place_input *input,
+			      const struct osp_place_domain *domain, char *buffer,
+			      size_t buffer_bytes);
+
 /* Says that one domain has `free_nodes` nodes free, but Slurm does not start the gang there:
  * "waits: one spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores,
  * GPUs, licenses, a limit or TopologyPlugin)". */

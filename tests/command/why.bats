@@ -53,6 +53,14 @@ because() {
 	((failed == 0))
 }
 
+@test "of a held job no start is expected" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	job '. + {reason: "Resources", start_s: 1760003600}'
+	[[ $(why 1206) == *'; Slurm expects it to start at 2025-10-09T09:53:20'* ]]
+	job '. + {reason: "JobHeldUser", start_s: 1760003600}'
+	[[ $(why 1206) != *'expects it to start'* ]]
+}
+
 @test "ReqNodeNotAvail of a gang that names no nodes: the sentence about its nodes is said" {
 	((EUID == 0)) || skip "as root, who sees everyone's jobs"
 	job '. + {reason: "ReqNodeNotAvail, UnavailableNodes:gpu-[1-2]", whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)]"}'

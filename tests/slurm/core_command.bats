@@ -262,6 +262,28 @@ In the way on spine s1:
 	equal "${said%%$'\n'*}" 'no: waits: 8 nodes on one spine; nearest: s1 has 6 free of 8 (2 short)'
 }
 
+@test "gangs behind others: the note, why, map and fit count the same nodes as free, though backfill keeps them" {
+	local long short first second small shared job words
+	long=$(submit -w 'n[1-5]' -N5 --exclusive -t 60) # both end, so that backfill plans the gangs
+	short=$(submit -w 'n[9-13]' -N5 --exclusive -t 30)
+	await_job "$long" RUNNING
+	await_job "$short" RUNNING
+	first=$(submit --gang -N8 --exclusive -t 60)
+	second=$(submit --gang -N8 --exclusive -t 60)
+	small=$(submit --gang -N2 --exclusive)
+	shared=$(submit --gang -n 32 --gpus=16)
+	await 30 why_holds "$small" 'spine s1 has room for it now: it waits for its turn, jobs with a higher priority come first'
+	words='waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	await 60 shows "$words" scontrol show job "$shared"
+	answers 0 onespine why "$shared"
+	holds "$said" "  $words"
+	[[ $(onespine map) != *'0 free of'* && $(onespine why) != *'0 free of'* ]]
+	for job in "$first" "$second" "$small" "$shared"; do
+		[[ $(scontrol show job "$job") != *'0 free of'* ]]
+	done
+	scancel "$first" "$second" "$small" "$shared" "$long" "$short"
+}
+
 @test "why without a job: each that waits in a line, a gang with its reason, others with Slurm's" {
 	hold 'n[1-5],n[9-13]'
 	equal "$(onespine why)" 'no job waits'

@@ -581,6 +581,35 @@ static void says_why_a_planned_gang_waits(void **state)
 	assert_null(second->admin_comment);
 }
 
+/* Asks as backfill does that keeps all nodes but these for jobs that come first. */
+static int ask_behind_others(job_record_t *job, uint32_t first, uint32_t count)
+{
+	const struct osp_job_test_tail tail = {0};
+	uint32_t nodes = job->details->min_nodes;
+
+	FREE_NULL_BITMAP(asked.bitmap);
+	asked.bitmap = fake_bitmap(first, count);
+	return select_p_job_test(job, asked.bitmap, nodes, nodes, nodes, SELECT_MODE_WILL_RUN,
+				 asked.candidates, &asked.preempted, OSP_JOB_TEST_TAIL(&tail));
+}
+
+/* Nodes that backfill keeps for others are free all the same, and are counted as the commands do.
+ */
+static void says_what_is_kept_for_others(void **state)
+{
+	job_record_t *small = gang(1, 3, "leaf"), *large = gang(2, 4, "leaf");
+
+	(void)state;
+	busy(50, 0, 1, 1000);
+	busy(51, 4, 1, 1000);
+	busy(52, 8, 8, 1000);
+	assert_int_equal(ask_behind_others(small, 8, 8), SLURM_SUCCESS);
+	assert_says(small, "waits: 3 nodes on one leaf; l1 has 3 free, kept for jobs or "
+			   "reservations that come first");
+	assert_int_equal(ask_behind_others(large, 8, 8), SLURM_SUCCESS);
+	assert_says(large, "waits: 4 nodes on one leaf; nearest: l1 has 3 free of 4 (1 short)");
+}
+
 /* Every node is busy: Slurm offers none, and answers itself. */
 static void says_why_it_waits_for_any_node(void **state)
 {
@@ -1177,6 +1206,7 @@ int main(void)
 		TEST(reads_odd_records),
 		TEST(knows_its_prospects),
 		TEST(says_why_a_planned_gang_waits),
+		TEST(says_what_is_kept_for_others),
 		TEST(says_why_it_waits_for_any_node),
 		TEST(plans_a_later_start),
 		TEST(leaves_marks_without_a_question),

@@ -717,10 +717,12 @@ static int answer(struct fit *fit, struct osp_error *error)
 	if (fit->question.need_nodes &&
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
-	/* Slurm has the same words for a job that no node can run and for nodes that are out. */
-	if (osp_sbatch_lacks_nodes(&fit->sbatch) && fit->answer.chosen && is_for_lack_of_nodes(fit))
-		fit->sbatch.result = OSP_SBATCH_BUSY;
+	/* Slurm has the same words for a job that no node can run, for nodes that are out, and for
+	 * what the partition does not allow. */
 	fit->partition_says = partition_reason(fit);
+	if (osp_sbatch_lacks_nodes(&fit->sbatch) &&
+	    (fit->partition_says || (fit->answer.chosen && is_for_lack_of_nodes(fit))))
+		fit->sbatch.result = OSP_SBATCH_BUSY;
 	by_scheduler =
 		fit->partition_says || (asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||
 						  !osp_fit_asks_segments(fit->call) ||

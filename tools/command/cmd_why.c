@@ -118,7 +118,9 @@ static void tell_times(struct why *why)
 				osp_format_duration(why->world->snapshot->time_s -
 							    osp_gang_waits_since(job),
 						    lasted, sizeof(lasted)));
-		if (job->start_s > why->world->snapshot->time_s)
+		/* a held job keeps the start of an earlier plan */
+		if (job->start_s > why->world->snapshot->time_s &&
+		    osp_waiting_kind(job->reason) != OSP_WAITING_HOLD)
 			osp_text_printf(&why->text, "; Slurm expects it to start at %s",
 					osp_format_time(job->start_s, second, sizeof(second)));
 		break;
