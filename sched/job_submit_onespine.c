@@ -438,6 +438,26 @@ static int settle_license(job_desc_msg_t *job, const char *before,
 	return osp_job_license_is_asked(job, sentence, sentence_bytes) ? -1 : 0;
 }
 
+/* Refuses what a job asks for. Names the variable that asked: its user may have set it long ago. */
+static int refuse_request(const job_desc_msg_t *job, const struct osp_our_environment *ours,
+			  const struct osp_request *request, uint32_t uid, const char *sentence,
+			  int rc, char **err_msg)
+{
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
+	bool by_variable = request->origin == OSP_FROM_ENVIRONMENT ||
+			   osp_job_env_find(job->spank_job_env, job->spank_job_env_size,
+					    OSP_SPANK_BY_VARIABLE "=");
+	char words[SENTENCE_BYTES + 64];
+
+	value = value ? value : ours->values[OSP_JOB_GANG];
+	if (!by_variable || !value || request->asked != OSP_GANG_OPTION_ON)
+		return refuse(err_msg, uid, sentence, rc);
+	snprintf(words, sizeof(words), OSP_GANG_VARIABLE "%s%.40s: %s", *value ? "=" : "", value,
+		 sentence);
+	return refuse(err_msg, uid, words, rc);
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
 	struct osp_seam_job described = {.spares = 0};
@@ -476,7 +496,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	described.spares = spares;
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
-		return refuse(err_msg, submit_uid, sentence, rc);
+		return refuse_request(job, &ours, &request, submit_uid, sentence, rc, err_msg);
 	if (settle_license(job, NULL, &effective, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, ESLURM_INVALID_LICENSES);
 	if (!is_to_be_stored(&request, &effective))

@@ -829,6 +829,10 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s);
  */
 void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
 
+/* Sends a salloc of a gang a line that says where the gang is, however lately it had one of why it
+ * waited. Does nothing for an srun, whose tasks have variables that say so. */
+void shadow_tell_placed(job_record_t *job, const char *words, int64_t now_s);
+
 /*
  * Save, restore and forget which jobs a gang preempts, in an entry of its spank_job_env[], which
  * outlives slurmctld. It is saved after a call that preempts, restored if the chooser knows nothing

@@ -443,6 +443,7 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 		note.ranks = OSP_NOTE_SLURM_RANKS;
 	shadow_note_segments(job, effective);
 	write_note(job, effective, &note);
+	shadow_tell_placed(job, says, time(NULL));
 	free((char *)note.leaves);
 	free((char *)note.order);
 }

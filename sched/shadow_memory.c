@@ -275,6 +275,17 @@ static bool is_address(const char *host)
 			inet_pton(AF_INET6, host, &address) == 1);
 }
 
+void shadow_tell_placed(job_record_t *job, const char *words, int64_t now_s)
+{
+	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
+
+	if (!shadow_spank_value(job, OSP_SPANK_SALLOC "="))
+		return;
+	if (last->job_id == job->job_id)
+		last->at_s = 0; /* why it waited is old now, however lately it was told */
+	shadow_tell_client(job, words, now_s);
+}
+
 void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s)
 {
 	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];

@@ -255,6 +255,8 @@ static int send_gang(spank_t spank)
 
 	if (option.given || !value)
 		return 0;
+	/* for words alone, so no failure */
+	(void)spank_job_control_setenv(spank, OSP_SPANK_BY_VARIABLE, "gang", 1);
 	if (send(spank, osp_job_option(OSP_JOB_GANG), value))
 		return -1;
 	if (osp_request_parse(value, &request, &error)) {
@@ -278,10 +280,20 @@ static int send_other(spank_t spank, bool given, enum osp_job_option_id id,
 	return check(row->variable, value);
 }
 
+/* Asks for the line that says where a salloc's gang stands. sbatch has the same context, and no
+ * terminal that waits. */
+static void ask_for_place(spank_t spank)
+{
+	if (spank_context() == S_CTX_ALLOCATOR &&
+	    (osp_gang_options_want_gang() || (!option.given && getenv(OSP_GANG_VARIABLE))))
+		(void)spank_job_control_setenv(spank, OSP_SPANK_SALLOC, "gang", 1);
+}
+
 int osp_gang_options_send(spank_t spank)
 {
 	if (inside_allocation())
 		return 0;
+	ask_for_place(spank);
 	if (send_gang(spank) ||
 	    send_other(spank, option.domains_given, OSP_JOB_GANG_DOMAINS, check_domains) ||
 	    send_other(spank, option.segment_given, OSP_JOB_GANG_SEGMENT, check_segment) ||

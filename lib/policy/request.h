@@ -32,6 +32,11 @@
 #define OSP_SPANK_GANG_SEGMENT OSP_JOB_ENTRY(gang_segment) "="
 #define OSP_SPANK_GANG_LAYOUT  OSP_JOB_ENTRY(gang_layout) "="
 #define OSP_SPANK_GANG_KEEP    OSP_JOB_ENTRY(gang_keep) "="
+
+/* Set by onespine.so beside OSP_SPANK_GANG if ONESPINE_GANG said it, for the words of a refusal. */
+#define OSP_SPANK_BY_VARIABLE "_ONESPINE_BY_VARIABLE"
+/* Set by onespine.so if a salloc asks for a gang: it is told where the gang stands. */
+#define OSP_SPANK_SALLOC "_ONESPINE_SALLOC"
 /* The value with which doctor learns whether job_submit is ours: it has no level and no time, and
  * our job_submit refuses it without a line in slurmctld's log. */
 #define OSP_GANG_PROBE "@onespine-doctor"

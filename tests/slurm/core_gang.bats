@@ -297,3 +297,23 @@ said_once() {
 	scancel --name=salloc
 	wait
 }
+
+@test "a salloc is told where its gang stands, at once or after it has waited; an srun is not" {
+	local out=$BATS_TEST_TMPDIR/out
+	ONESPINE_GANG=spine salloc -K -J now -N2 --exclusive sleep 600 </dev/null >"$out" 2>&1 &
+	await 60 shows 'salloc: onespine: placed: 2 nodes on spine s' cat "$out"
+	scancel --name=now
+	wait
+	hold 'n[1-5],n[9-13]'
+	salloc -K -J later --gang -N4 --exclusive sleep 600 </dev/null >"$out" 2>&1 &
+	await 60 shows 'salloc: onespine: waits: 4 nodes on one spine; nearest: ' cat "$out"
+	scancel "$(squeue -h -o %i --name=hold-n5)"
+	await 60 shows 'salloc: onespine: placed: 4 nodes on spine s1' cat "$out"
+	scancel --name=later
+	wait
+	srun -J step --gang -N2 --exclusive sh -c 'echo runs; sleep 600' </dev/null >"$out" 2>&1 &
+	await 60 shows runs cat "$out"
+	[[ $(cat "$out") != *placed* ]]
+	scancel --name=step
+	wait
+}

@@ -194,6 +194,13 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	holds "$said" 'ask for --gang=spine or 4 nodes'
 	said=$(submit_refused --gang=spin -N2)
 	holds "$said" "there is no level 'spin' in this fabric; did you mean spine?"
+	# who never typed it is told where it is from
+	for program in 'sbatch --wrap true' 'srun true' 'salloc true'; do
+		# shellcheck disable=SC2086
+		ONESPINE_GANG=spin run ${program/ / -N2 }
+		holds "$output" "error: ONESPINE_GANG=spin: there is no level 'spin' in this fabric; did you mean spine?"
+	done
+	[[ $(ONESPINE_GANG=spin submit_refused --gang=spim -N2) != *ONESPINE_GANG* ]]
 	holds "$(submit_refused --gang=no -N2)" "there is no level 'no' in this fabric; did you mean --gang=off?"
 }
 

@@ -43,7 +43,8 @@ static struct spank_option options[8]; /* as they are registered */
 static struct spank_option registered; /* the first of them */
 static int registered_count;
 static struct variable task_variables[48];
-static char sent[256]; /* "NAME=value" of spank_job_control_setenv() */
+static char marks[256]; /* the names of those for job_submit and the shadow */
+static char sent[256];	/* "NAME=value" of spank_job_control_setenv() */
 static spank_err_t send_answer;
 static char said[1024];
 static int asked_count; /* slurm_load_job() calls */
@@ -152,6 +153,10 @@ spank_err_t spank_job_control_setenv(spank_t spank, const char *name, const char
 	assert_ptr_equal(spank, handle);
 	assert_true(context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR);
 	assert_int_equal(overwrite, 1);
+	if (!strncmp(name, "_ONESPINE_", 10)) {
+		snprintf(marks + strlen(marks), sizeof(marks) - strlen(marks), "%s ", name);
+		return ESPANK_SUCCESS;
+	}
 	snprintf(sent, sizeof(sent), "%s=%s", name, value);
 	return send_answer;
 }
@@ -231,6 +236,7 @@ static void start_program(spank_context_t kind)
 	memset(&registered, 0, sizeof(registered));
 	memset(task_variables, 0, sizeof(task_variables));
 	sent[0] = '\0';
+	marks[0] = '\0';
 	said[0] = '\0';
 	send_answer = ESPANK_SUCCESS;
 	asked_count = 0;
@@ -350,6 +356,7 @@ static void takes_good_values(void **state)
 		assert_int_equal(after_options(), 0);
 		/* Slurm sends the option; the environment stands back. */
 		assert_string_equal(sent, "");
+		assert_null(strstr(marks, "BY_VARIABLE"));
 		assert_string_equal(said, "");
 	}
 }
@@ -389,6 +396,10 @@ static void sends_the_environments_value(void **state)
 		init_plugin(NULL);
 		assert_int_equal(after_options(), 0);
 		assert_string_equal(sent, GANG_ENTRY "=core@10");
+		/* a refusal names the variable; a salloc is told where its gang stands, no srun */
+		assert_string_equal(marks, contexts[i] == S_CTX_LOCAL
+						   ? "_ONESPINE_BY_VARIABLE "
+						   : "_ONESPINE_SALLOC _ONESPINE_BY_VARIABLE ");
 		setenv("ONESPINE_GANG", "", 1);
 		assert_int_equal(after_options(), 0);
 		assert_string_equal(sent, GANG_ENTRY "=");
