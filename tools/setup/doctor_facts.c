@@ -453,7 +453,8 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
 }
 
-/* Tries what the watch, or a node as root, does with the keys of reports. */
+/* Tries what a node does as root with the keys of reports, or else the watch, whose user may be
+ * SlurmUser. */
 static int try_report_key(const struct osp_doctor *doctor, const char *path,
 			  struct osp_error *error)
 {
@@ -461,7 +462,8 @@ static int try_report_key(const struct osp_doctor *doctor, const char *path,
 
 	if (stat(path, &status) < 0)
 		return osp_error_at(error, path, 0, 0, "%s", strerror(errno));
-	if (status.st_uid == 0 || status.st_uid != osp_slurm_user(doctor->conf))
+	if (doctor->facts.node || status.st_uid == 0 ||
+	    status.st_uid != osp_slurm_user(doctor->conf))
 		return try_gate_key(path, error);
 	return status.st_mode & (S_IRWXG | S_IRWXO)
 		       ? osp_error_at(error, path, 0, 0, "others may read or write it")
