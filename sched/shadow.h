@@ -331,13 +331,15 @@ uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
 bool shadow_gang_request(job_record_t *job, struct osp_effective *effective);
 
 /*
- * Tell whether a request asks for less than the policy does: a level above the policy's, or
- * (sooner) a shorter @TIME.
+ * Tell whether a request asks for less than the policy does: a level above the policy's, (sooner) a
+ * shorter @TIME, or (farther) an overlay, after whose @TIME the job may leave what the policy then
+ * holds it to.
  */
 bool shadow_looser_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective);
 bool shadow_sooner_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective);
+bool shadow_relaxes_farther(const struct osp_policy *policy, const struct osp_effective *effective);
 
 /* Tells whether its @TIME has passed. */
 bool shadow_is_relaxed(const job_record_t *job, const struct osp_effective *effective);

@@ -495,8 +495,7 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 			       const struct osp_nodeset *nodes, bool *anywhere)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
-	int least = *effective->prefer &&
-				    !osp_topology_is_overlay(shadow_state.topology, (uint32_t)level)
+	int least = *effective->prefer
 			    ? osp_topology_level(shadow_state.topology, effective->prefer)
 			    : level;
 	bool known = shadow_places_hold(nodes);
@@ -505,7 +504,11 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 	*anywhere = false;
 	if (level < 1)
 		return OSP_NO_DOMAIN;
-	for (int i = least < 1 ? level : least; known && i <= level && domain == OSP_NO_DOMAIN; i++)
+	/* the level preferred may be gone, or beside the tree since */
+	if (least < 1 ||
+	    !osp_topology_below(shadow_state.topology, (uint32_t)least, (uint32_t)level))
+		least = level;
+	for (int i = least; known && i <= level && domain == OSP_NO_DOMAIN; i++)
 		domain = domain_of_all(nodes, (uint32_t)i);
 	if (domain != OSP_NO_DOMAIN || !shadow_is_relaxed(job, effective))
 		return domain;

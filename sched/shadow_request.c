@@ -317,6 +317,16 @@ static bool request_brought(const job_record_t *job, const struct osp_policy *po
 	return true;
 }
 
+bool shadow_relaxes_farther(const struct osp_policy *policy, const struct osp_effective *effective)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	bool beside = topology && osp_topology_overlay_count(topology);
+	int asked = beside ? osp_topology_level(topology, effective->level) : -1;
+	int least = asked > 0 ? osp_topology_level(topology, policy->level) : -1;
+
+	return least > 0 && osp_topology_relaxes_past(topology, (uint32_t)asked, (uint32_t)least);
+}
+
 bool shadow_looser_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective)
 {
@@ -340,7 +350,8 @@ bool shadow_sooner_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective)
 {
 	return effective->relax_s >= 0 &&
-	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
+	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s ||
+		shadow_relaxes_farther(policy, effective));
 }
 
 /* Makes the request that the policy makes of a job that asks for nothing. */

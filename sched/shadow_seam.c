@@ -286,6 +286,10 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	}
 	if (effective->mode == OSP_MODE_OFF || effective->if_large)
 		return 0;
+	/* the policy's time, which it did not ask for, would break what the policy promises */
+	if (request->relax_s == -1 && osp_policy_promises(&policy) &&
+	    shadow_relaxes_farther(&policy, effective))
+		effective->relax_s = -1;
 	held_to = held_to_level(&policy);
 	rc = check_level(effective, held_to, sentence, sentence_bytes);
 	if (rc == 0)

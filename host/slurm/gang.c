@@ -61,7 +61,8 @@ static bool keeps_promise(const struct osp_policy *policy, const struct osp_topo
 	    !osp_topology_nests(topology, (uint32_t)asked, (uint32_t)least, NULL))
 		return false;
 	return gang->request.relax_s < 0 ||
-	       (policy->relax_s >= 0 && gang->request.relax_s >= policy->relax_s);
+	       (policy->relax_s >= 0 && gang->request.relax_s >= policy->relax_s &&
+		!osp_topology_relaxes_past(topology, (uint32_t)asked, (uint32_t)least));
 }
 
 bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,

@@ -52,9 +52,21 @@ static void add_always(struct osp_policy *policy, const struct osp_policy *other
 	policy->gang_always = true;
 }
 
+/* Tells whether a gang of `level` may after its @TIME leave what one of `other` is held to then. */
+static bool relaxes_past(const struct osp_topology *topology, const char *level, const char *other)
+{
+	bool beside = topology && osp_topology_overlay_count(topology);
+	int one = beside ? osp_topology_level(topology, level) : -1;
+	int than = one >= 1 ? osp_topology_level(topology, other) : -1;
+
+	return than >= 1 && osp_topology_relaxes_past(topology, (uint32_t)one, (uint32_t)than);
+}
+
 void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		    const struct osp_topology *topology)
 {
+	const char *before = holds_always(policy) ? policy->level : NULL;
+
 	if (holds_always(other))
 		add_always(policy, other, topology);
 	else if (!osp_policy_promises(policy))
@@ -63,6 +75,9 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		policy->mode = other->mode;
 	if (policy->relax_s >= 0 && (other->relax_s < 0 || other->relax_s > policy->relax_s))
 		policy->relax_s = other->relax_s;
+	if ((before && relaxes_past(topology, policy->level, before)) ||
+	    (holds_always(other) && relaxes_past(topology, policy->level, other->level)))
+		policy->relax_s = -1;
 	policy->mix_kinds = policy->mix_kinds && other->mix_kinds;
 }
 

@@ -72,6 +72,8 @@ int osp_topology_no_level(const struct osp_topology *topology, const char *name,
 	char all[160];
 	uint32_t count = 0, beside = osp_topology_overlay_count(topology);
 
+	if (highest > topology->level_count) /* below an overlay: its levels are listed once */
+		highest = topology->level_count;
 	for (uint32_t level = lowest; level <= highest; level++)
 		names[count++] = topology->level_names[level];
 	for (uint32_t level = topology->level_count + 1; level <= osp_topology_last_level(topology);

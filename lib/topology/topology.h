@@ -107,6 +107,13 @@ uint32_t osp_topology_rank_room(const struct osp_topology *topology);
 bool osp_topology_nests(const struct osp_topology *topology, uint32_t inner, uint32_t outer,
 			uint32_t *crossing);
 
+/*
+ * Tells whether a gang of level `level` may be in more places after its @TIME than one of `other`
+ * after the same: anywhere, since no level is above an overlay, and the other in one domain of the
+ * level above.
+ */
+bool osp_topology_relaxes_past(const struct osp_topology *topology, uint32_t level, uint32_t other);
+
 /* Writes "nvlink a.1 has nodes in leaf l1 and in leaf l2" of a domain that crosses `level`. Returns
  * `buffer`. */
 const char *osp_topology_crossing_text(const struct osp_topology *topology, uint32_t crossing,

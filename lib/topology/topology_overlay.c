@@ -38,7 +38,7 @@ uint32_t osp_topology_crossed(const struct osp_topology *topology, uint32_t leve
 
 bool osp_topology_below(const struct osp_topology *topology, uint32_t inner, uint32_t outer)
 {
-	if (!inner || outer > topology->level_count)
+	if (!inner || !outer || outer > topology->level_count)
 		return false;
 	return inner < outer || osp_topology_crossed(topology, inner) == outer;
 }
@@ -62,6 +62,11 @@ bool osp_topology_nests(const struct osp_topology *topology, uint32_t inner, uin
 	if (crossing)
 		*crossing = found;
 	return inner == outer || (in_tree ? inner < outer : found == OSP_NO_DOMAIN);
+}
+
+bool osp_topology_relaxes_past(const struct osp_topology *topology, uint32_t level, uint32_t other)
+{
+	return osp_topology_is_overlay(topology, level) && other < topology->level_count;
 }
 
 uint32_t osp_topology_count_crossing(const struct osp_topology *topology, uint32_t overlay,

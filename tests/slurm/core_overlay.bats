@@ -30,10 +30,12 @@ setup_file() {
 		partitions:
 		  trees: {gang: always, allow_off: false}
 		  islands: {gang: always, allow_off: false, level: nvlink}
+		  slow: {gang: always, allow_off: false, level: spine, relax: 1:00:00}
 	END
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
-		--partition 'free Nodes=ALL Default=YES' --partition 'trees Nodes=ALL' --partition 'islands Nodes=ALL'
+		--partition 'free Nodes=ALL Default=YES' --partition 'trees Nodes=ALL' --partition 'islands Nodes=ALL' \
+		--partition 'slow Nodes=ALL'
 }
 
 setup() {
@@ -164,6 +166,14 @@ refused() {
 	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
 }
 
+@test "why counts the segments of the level above once the gang's time has passed" {
+	hold 'n[1-2,5,7-8]'
+	# s1 has n[3-4] of v2 and n6 of v1, s2 has n9 of v2 and n[10-12] of v3
+	gang=$(submit --gang=leaf@0:05 --gang-segment=nvlink:2 -N4 --exclusive)
+	await 40 says "$gang" 'waits: 4 nodes on one spine in segments nvlink:2; 2 whole segments of 2 nodes needed, 1 free'
+	holds "$(onespine why "$gang")" '2 whole segments of 2 nodes needed, 1 free'
+}
+
 @test "fit and the tree's levels go on as they are" {
 	gang=$(submit --gang=spine -N8 --exclusive)
 	await 30 runs "$gang"
@@ -215,6 +225,52 @@ put_topology() {
 	holds "$output" "job $gang "
 	holds "$(onespine why "$gang")" 'all its nodes are on spine s1, and on no common domain of what it asked for'
 	scancel "$gang"
+	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
+	await 10 log_since 'beside the tree nvlink 3'
+}
+
+@test "a gang that preferred an NVLink domain of the tree starts when that is beside it" {
+	put_topology <<-'END'
+		{"onespine-topology": 1, "levels": ["nvlink", "leaf", "spine"], "domains": [
+		{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
+		{"level": "leaf", "name": "l1", "in": "s1"},
+		{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[5-8]"},
+		{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9-12]"},
+		{"level": "nvlink", "name": "v1", "in": "l1", "nodes": "n[1-2]"},
+		{"level": "nvlink", "name": "v2", "in": "l1", "nodes": "n[3-4]"}]}
+	END
+	await 10 log_since 'has nvlink 2, leaf 3, spine 2'
+	gang=$(submit --gang=nvlink,prefer -N8 --exclusive --hold)
+	log_mark
+	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
+	await 10 log_since 'beside the tree nvlink 3'
+	scontrol release "$gang"
+	await 30 runs "$gang"
+	says "$gang" 'placed: 8 nodes on spine s1'
+}
+
+# the spines s1 and s2 are in the core c1, s3 is in c2; NVLink domains cross the leaves alone
+@test "a promise that relaxes to the level above is not left by way of an NVLink domain" {
+	put_topology <<-'END'
+		{"onespine-topology": 1, "levels": ["leaf", "spine", "core"], "overlays": ["nvlink"], "domains": [
+		{"level": "core", "name": "c1"}, {"level": "core", "name": "c2"},
+		{"level": "spine", "name": "s1", "in": "c1"}, {"level": "spine", "name": "s2", "in": "c2"},
+		{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1-4]"},
+		{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[5-8]"},
+		{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9-12]"},
+		{"level": "nvlink", "name": "v1", "nodes": "n[1-2,5-6]"},
+		{"level": "nvlink", "name": "v2", "nodes": "n[3-4,7-8]"}]}
+	END
+	await 10 log_since 'core 2, beside the tree nvlink 2'
+	refused -p slow --gang=nvlink@2:00:00 -N4
+	holds "$output" 'partition slow holds its jobs to one spine; ask for --gang=spine or a level below it, without @TIME'
+	# the partition's time is not the gang's then
+	gang=$(submit -p slow --gang=nvlink -N4 --exclusive)
+	await 30 runs "$gang"
+	holds "$(job_field "$gang" AdminComment)" 'gang=nvlink'
+	[[ $(job_field "$gang" AdminComment) != *nvlink@* ]] || fail "$(job_field "$gang" AdminComment)"
+	gang=$(submit -p slow --gang=leaf@2:00:00 -N2 --exclusive)
+	await 30 runs "$gang"
 	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
 	await 10 log_since 'beside the tree nvlink 3'
 }

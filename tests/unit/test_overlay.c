@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/place/segments.h"
+#include "lib/topology/builder.h"
 #include "lib/topology/compare.h"
 #include "lib/topology/level.h"
 #include "lib/topology/merge.h"
@@ -304,6 +306,39 @@ static void a_level_is_beside_or_in_the_tree(void **state)
 	osp_topology_free(other);
 }
 
+/* Eight levels and seven overlays: as many as there may be, all of them in one sentence. */
+static void an_unknown_level_below_an_overlay_is_refused(void **state)
+{
+	static const char *const names[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8",
+					    "o1", "o2", "o3", "o4", "o5", "o6", "o7"};
+	struct osp_builder *builder = osp_builder_new_beside(names, COUNT(names), 8, NULL);
+	struct osp_topology *topology = osp_builder_finish(builder, false, NULL);
+	struct osp_error error = {.text = ""};
+	struct osp_segments segments;
+
+	(void)state;
+	osp_builder_free(builder);
+	assert_int_equal(osp_segments_parse("xyzzy:2", topology, 15, &segments, &error), -1);
+	assert_string_equal(error.text, "no level is called xyzzy; say a1, a2, a3, a4, a5, a6, a7 "
+					"or a8 or o1");
+	osp_topology_free(topology);
+}
+
+static void nothing_is_below_no_level(void **state)
+{
+	struct osp_topology *topology = read_text(fabric);
+
+	(void)state;
+	assert_true(osp_topology_below(topology, 1, 2));
+	assert_false(osp_topology_below(topology, 1, 1));
+	assert_false(osp_topology_below(topology, 1, 0)); /* 0: anywhere, for a gang relaxed */
+	assert_false(osp_topology_below(topology, 3, 0));
+	assert_false(osp_topology_below(topology, 1, 3));
+	assert_false(osp_topology_below(topology, 3, 2));
+	assert_true(osp_topology_below(topology, osp_topology_crossings(topology, 3, 2), 2));
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +350,8 @@ int main(void)
 		cmocka_unit_test(copies_keep_the_overlay),
 		cmocka_unit_test(refused_files),
 		cmocka_unit_test(a_level_is_beside_or_in_the_tree),
+		cmocka_unit_test(an_unknown_level_below_an_overlay_is_refused),
+		cmocka_unit_test(nothing_is_below_no_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,42 @@ static void partitions_promise_together(void **state)
 	osp_topology_free(topology);
 }
 
+/* After its time a gang on an overlay may be anywhere, and one of a spine in one core. */
+static void an_overlay_does_not_relax_past_another_promise(void **state)
+{
+	static const char beside[] =
+		"{\"onespine-topology\": 1, \"levels\": [\"spine\", \"core\"], "
+		"\"overlays\": [\"nvlink\"], \"domains\": [{\"level\": \"core\", \"name\": "
+		"\"c\"}, {\"level\": \"spine\", \"name\": \"s\", \"in\": \"c\", \"nodes\": "
+		"\"n[1-4]\"}, {\"level\": \"nvlink\", \"name\": \"v\", \"nodes\": "
+		"\"n[1-2]\"}]}";
+	static const struct {
+		const char *one, *other, *level;
+		int64_t relax_s;
+	} cases[] = {
+		{"spine", "nvlink", "nvlink", -1},  {"nvlink", "spine", "nvlink", -1},
+		{"core", "nvlink", "nvlink", 60},   {"nvlink", "core", "nvlink", 60},
+		{"nvlink", "nvlink", "nvlink", 60}, {"spine", "core", "spine", 60},
+	};
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("t", beside, sizeof(beside) - 1, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_policy both = P(ENFORCE, NULL, true, 2, false, false, 60);
+		struct osp_policy other = both;
+
+		both.level = cases[i].one;
+		other.level = cases[i].other;
+		osp_policy_add(&both, &other, topology);
+		assert_string_equal(both.level, cases[i].level);
+		assert_int_equal(both.relax_s, cases[i].relax_s);
+	}
+	osp_topology_free(topology);
+}
+
 static void a_list_of_partitions_promises_together(void **state)
 {
 	/* as long as Slurm lets a partition be named: no name is cut */
@@ -431,6 +467,7 @@ int main(void)
 		cmocka_unit_test(tells_how_many_nodes_gpus_need),
 		cmocka_unit_test(holds_by_size),
 		cmocka_unit_test(partitions_promise_together),
+		cmocka_unit_test(an_overlay_does_not_relax_past_another_promise),
 		cmocka_unit_test(a_list_of_partitions_promises_together),
 		cmocka_unit_test(counts_gpus),
 		cmocka_unit_test(finds_conflicts),

@@ -109,14 +109,15 @@ static int ask_parts(const struct osp_world *world, const struct osp_gang *gang,
 		     struct osp_story *story, struct osp_error *error)
 {
 	const struct osp_request *request = &gang->request;
+	uint32_t level = (uint32_t)story->level;
 	struct osp_parts parts;
 
 	story->in_parts = true;
-	if (osp_parts_read(request->domains_max, request->segments, world->topology,
-			   (uint32_t)story->level, &parts, error))
+	if (osp_parts_read(request->domains_max, request->segments, world->topology, level, &parts,
+			   error))
 		return -1;
-	if (!story->level_now)
-		parts.domains_max = OSP_NODES_MAX;
+	if (story->level_now != (uint32_t)story->level)
+		osp_parts_relax(&parts, world->topology, &level);
 	return osp_ask_segments(world, &story->nodes, parts.domains_max, &parts.segments,
 				&story->parts, error);
 }
