@@ -308,8 +308,10 @@ links_to() {
 	links_to "$NOW$new"
 	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
 
-	# and back
+	# and back, with a PluginDir that leads to Slurm's folder by another path than dpkg's
 	package "$NOW$old"
+	ln -s slurm linked
+	sed -i "s#^\(PluginDir=.*:\)$DIR/slurm#\1$DIR/linked#" slurm.conf
 	onespine doctor --before-start || :
 	links_to "$NOW$old"
 
@@ -584,6 +586,27 @@ BatchStartTimeout=120" ]]
 	holds "$output" "wrong: $key: user 65534 may read it: who reads a key is root to the gate (chown root, chmod 600, then a new key): "
 	run onespine doctor --offline
 	holds "$output" "wrong: $key: others may read or write it: "
+}
+
+@test "the reports' key may be the watch's user's where no job runs; on a node it is wrong, as root's report is refused" {
+	local key=$BATS_TEST_TMPDIR/report.key
+	((EUID == 0)) || skip 'needs root'
+	needs_installed
+	needs_gate
+	make_right
+	sed -i '/^SlurmUser/d' slurm.conf
+	printf 'SlurmUser=nobody\nSlurmctldHost=%s\nSlurmdSpoolDir=%s/spool/%%h\n' "$(hostname -s)" "$DIR" >>slurm.conf
+	printf 'watch: {report_port: 6830, report_key_file: %s}\n' "$key" >onespine.yaml
+	onespine gate key new "--key-file=$key"
+	chown nobody "$key"
+	run onespine doctor --offline
+	[[ $output == *'things looked at'* && $output != *report-key* ]] || { echo "$output"; false; }
+	mkdir -p "spool/$(hostname -s)"
+	run onespine doctor --offline
+	holds "$output" "warning: $key: it belongs to user 65534, and a key is obeyed of user 0 alone (chown): the watch hears no report"
+	chown root "$key"
+	run onespine doctor --offline
+	[[ $output != *report-key* ]] || { echo "$output"; false; }
 }
 
 # stub NAME TEXT: a program that prints this

@@ -113,7 +113,7 @@ ran_there() {
 	local memory array task each_gpu forged odd
 	memory=$(submit -H -n2 -c3 --mem-per-cpu=2M --wrap true)
 	array=$(submit -H "--array=$list%2" --wrap true)
-	task=$(submit -H -n2 --gpus-per-task=1 --wrap true)
+	task=$(submit -H -n2 --exclusive=user --gpus-per-task=1 --wrap true)
 	each_gpu=$(submit -H -n2 --gpus=2 --cpus-per-gpu=1 --mem-per-gpu=1M --wrap true)
 	forged=$(submit -H -N3 "--account=x"$'\n'"7;touch $BATS_TEST_TMPDIR/ran" --wrap true)
 	odd=$(submit -H -N4 "--account=a"$'\x1f'b --wrap true)
@@ -122,6 +122,7 @@ ran_there() {
 	equal "$(grep -vcE "^(sbatch -.* --wrap='sleep 600'|# .*|#!/bin/sh|)$" "$case/jobs.sh")" 0
 	matches "$(line "$memory")" ' --ntasks=2 --cpus-per-task=3 .* --mem-per-cpu=2M '
 	holds "$(line "$array")" " --array=$list%2 "
+	equal "$(grep -o -- '--exclusive[^ ]*' "$case/jobs.sh")" '--exclusive=user'
 	matches "$(line "$task")" ' --ntasks=2 .* --gpus-per-task=1 '
 	matches "$(line "$each_gpu")" ' --gpus=2 --cpus-per-gpu=1 --mem-per-gpu=1M? '
 	run ! grep -E -- "(--cpus-per-task|--mem=).*job-$each_gpu " "$case/jobs.sh"

@@ -58,9 +58,11 @@ static bool is_of_version(const char *name, const char *version)
 
 /* --- the package that Slurm is from ----------------------------------------------------------- */
 
-/* Prints the distribution's version of the source that a file was built from. */
+/* Prints the distribution's version of the source that a file was built from. dpkg knows a file by
+ * one path alone: PluginDir may lead there through a link, as /lib does to /usr/lib. */
 #define SCRIPT                                                                                     \
-	"package=$(dpkg-query -S \"$1\") && "                                                      \
+	"file=$(realpath \"$1\"); "                                                                \
+	"package=$(dpkg-query -S \"$1\" || dpkg-query -S \"$file\") && "                           \
 	"dpkg-query -W -f '${source:Version}\\n' \"${package%%: *}\" || "                          \
 	"rpm -qf --qf '%{VERSION}-%{RELEASE}\\n' \"$1\""
 #define LIMIT_S	      20

@@ -453,7 +453,8 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
 }
 
-/* Tries what the watch, or a node as root, does with the keys of reports. */
+/* Tries what a node does as root with the keys of reports, or else the watch, whose user may be
+ * SlurmUser. */
 static int try_report_key(const struct osp_doctor *doctor, const char *path,
 			  struct osp_error *error)
 {
@@ -461,7 +462,8 @@ static int try_report_key(const struct osp_doctor *doctor, const char *path,
 
 	if (stat(path, &status) < 0)
 		return osp_error_at(error, path, 0, 0, "%s", strerror(errno));
-	if (status.st_uid == 0 || status.st_uid != osp_slurm_user(doctor->conf))
+	if (doctor->facts.node || status.st_uid == 0 ||
+	    status.st_uid != osp_slurm_user(doctor->conf))
 		return try_gate_key(path, error);
 	return status.st_mode & (S_IRWXG | S_IRWXO)
 		       ? osp_error_at(error, path, 0, 0, "others may read or write it")
@@ -471,12 +473,15 @@ static int try_report_key(const struct osp_doctor *doctor, const char *path,
 /* Other users than root cannot see the keys, and are told nothing of them. */
 static void gather_report_key(struct osp_doctor *doctor)
 {
-	const struct osp_watch_policy *policy = osp_config_watch(doctor->config);
-	const char *path = osp_key_file(doctor->conf, policy->report_key_file, OSP_REPORT_KEY_PATH);
+	const struct osp_watch_policy *policy =
+		doctor->config ? osp_config_watch(doctor->config) : NULL; /* it may be refused */
+	const char *path =
+		policy ? osp_key_file(doctor->conf, policy->report_key_file, OSP_REPORT_KEY_PATH)
+		       : NULL;
 	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
 	struct osp_error error = {.text = ""};
 
-	if (!policy->report_port || !path || geteuid() != 0)
+	if (!path || !policy->report_port || geteuid() != 0)
 		return;
 	doctor->facts.report_key_file = osp_doctor_keep(doctor, strdup(path));
 	doctor->facts.report_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
