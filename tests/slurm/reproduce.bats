@@ -11,7 +11,9 @@ setup_file() {
 	cluster_start --nodes 8 --gres gpu:2 --topology "$BATS_FILE_TMPDIR/onespine.topology" --topology "$BATS_FILE_TMPDIR/topology.conf" \
 		--conf Licenses=onespine:1,matlab:3 --conf AccountingStoragePass=secret
 	printf 'SchedulerParameters=bf_interval=7\n' >"$ONESPINE_CLUSTER/own.conf"
-	printf '%s\n' '# of a site' 'Include own.conf' '#JobCompPass=secret' 'JobCompLoc=http://me:secret@db:9200' >>"$ONESPINE_CLUSTER/slurm.conf"
+	mkdir "$ONESPINE_CLUSTER/more"
+	printf 'MaxJobCount=777\n' >"$ONESPINE_CLUSTER/more/own.conf"
+	printf '%s\n' '# of a site' 'Include own.conf' 'Include more/own.conf' '#JobCompPass=secret' 'JobCompLoc=http://me:secret@db:9200' >>"$ONESPINE_CLUSTER/slurm.conf"
 }
 
 # fill: a gang on one leaf and a job of the other nodes run; a gang of a leaf, one of a spine, and two others wait
@@ -72,6 +74,7 @@ ran_there() {
 	run ! grep -rqE 'onespine\.so|JobSubmitPlugins|lib/onespine|Licenses=.*onespine|secret' "$case/etc" "$case/jobs.sh"
 	grep -qx 'Licenses=matlab:3' "$case/etc/slurm.conf"
 	grep -qx 'SchedulerParameters=bf_interval=7' "$case/etc/own.conf"
+	grep -qx 'MaxJobCount=777' "$case/etc/more-own.conf"
 	holds "$(cat "$case/README")" 'slurm.conf: JobSubmitPlugins='
 	matches "$(cat "$case/README")" "Slurm: +$(scontrol --version | cut -d' ' -f2) "
 	equal "$(grep -c '^NodeName=' "$case/nodes.txt")" 8
