@@ -72,8 +72,8 @@ static const struct sentence sentences[] = {
 	 "its partition{partition_name} takes no such job as it is set now; 'scontrol show "
 	 "partition' has what it takes"},
 	{"AccountingPolicy", false, OSP_WAITING_LIMIT,
-	 "a limit of its account or QOS keeps it waiting; 'sacctmgr show assoc' and 'sacctmgr "
-	 "show qos' have them"},
+	 "a limit of its account or QOS keeps it waiting: see 'sacctmgr show assoc' and 'sacctmgr "
+	 "show qos'"},
 	{"QOSUsageThreshold", false, OSP_WAITING_LIMIT,
 	 "its owner or account has used more than its QOS allows (UsageThreshold)"},
 	{"MaxPoweredUpNodes", false, OSP_WAITING_LIMIT, "as many nodes are powered up as may be"},

@@ -440,6 +440,18 @@ static int after_an_update(void **state)
 	return 0;
 }
 
+/* All tests are done: the folder of their policies is removed. */
+static int without_folder(void **state)
+{
+	char *slash = strrchr(conf_path, '/');
+
+	(void)state;
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	return rmdir(conf_path);
+}
+
 static int as_built(void **state)
 {
 	char *slash = strrchr(conf_path, '/');
@@ -2285,5 +2297,5 @@ int main(void)
 		cmocka_unit_test_setup(refuses_a_variable_of_ours_that_is_too_long, with_shadow),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, without_folder);
 }
