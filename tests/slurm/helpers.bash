@@ -179,12 +179,18 @@ await_success() {
 	done
 }
 
-# pause MILLISECONDS: without a process: it reads a pipe that nobody writes into
+# A pipe that nobody writes into, for pause. It is opened here, since that sets $!, which a test may have for its own.
+exec {QUIET_PIPE}<> <(:)
+
+# pause MILLISECONDS: without a process where the pipe is open
 pause() {
 	local seconds
-	[[ -e /dev/fd/${QUIET_PIPE:-none} ]] || exec {QUIET_PIPE}<> <(:)
 	printf -v seconds '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
-	read -rt "$seconds" -u "$QUIET_PIPE" || true
+	if [[ -e /dev/fd/$QUIET_PIPE ]]; then
+		read -rt "$seconds" -u "$QUIET_PIPE" || true
+	else
+		sleep "$seconds"
+	fi
 }
 
 # stays SECONDS COMMAND...: the command succeeds all the time
