@@ -46,12 +46,16 @@ static int insert_level(struct merging *merging, uint32_t at, const char *name)
 	return 0;
 }
 
-static int in_both(const struct merging *merging, const char *name)
+/* Tells whether a level is beside the tree in one of the parts: then it is beside it in all. */
+static bool is_beside(const struct merging *merging, const char *name)
 {
-	return osp_error_set(merging->error,
-			     "level %s is beside the tree in one source, and in the tree of "
-			     "another",
-			     name);
+	for (size_t i = 0; i < merging->count; i++) {
+		int level = merging->parts[i] ? osp_topology_level(merging->parts[i], name) : -1;
+
+		if (level > 0 && osp_topology_is_overlay(merging->parts[i], (uint32_t)level))
+			return true;
+	}
+	return false;
 }
 
 /* Adds the levels of a part: a new one above that which it is above in the part. */
@@ -63,8 +67,8 @@ static int add_levels(struct merging *merging, const struct osp_topology *part)
 		const char *name = osp_topology_level_name(part, level);
 		uint32_t known = level_named(merging, name);
 
-		if (known > merging->level_count)
-			return in_both(merging, name);
+		if (is_beside(merging, name))
+			continue;
 		if (known && known <= below)
 			return osp_error_set(merging->error,
 					     "one source has level %s below %s, another above it",
@@ -77,23 +81,50 @@ static int add_levels(struct merging *merging, const struct osp_topology *part)
 	return 0;
 }
 
-/* Adds the overlays of a part; the levels of the tree are known. */
+/* Adds the levels of a part that are beside the tree; those of the tree are known. */
 static int add_overlays(struct merging *merging, const struct osp_topology *part)
 {
-	for (uint32_t level = osp_topology_level_count(part) + 1;
-	     level <= osp_topology_last_level(part); level++) {
+	for (uint32_t level = 1; level <= osp_topology_last_level(part); level++) {
 		const char *name = osp_topology_level_name(part, level);
-		uint32_t known = level_named(merging, name);
 
-		if (known && known <= merging->level_count)
-			return in_both(merging, name);
-		if (known)
+		if (level_named(merging, name))
 			continue;
 		if (insert_level(merging, merging->level_count + merging->overlay_count, name))
 			return -1;
 		merging->overlay_count++;
 	}
 	return 0;
+}
+
+/* Returns a domain, or the nearest above it whose level is in the tree of all. */
+static uint32_t in_tree(const struct merging *merging, const struct osp_topology *part,
+			uint32_t domain)
+{
+	while (domain != OSP_NO_DOMAIN) {
+		const struct osp_domain *it = osp_topology_domain(part, domain);
+		const char *level = osp_topology_level_name(part, it->level);
+
+		if (level_named(merging, level) <= merging->level_count)
+			break;
+		domain = it->parent;
+	}
+	return domain;
+}
+
+/* Returns the number in the merge of a domain of the part whose domains begin at `first`. */
+static uint32_t merged(uint32_t first, uint32_t domain)
+{
+	return domain == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first + domain;
+}
+
+/* Returns the parent in the tree of all of a part's domain, which may be beside it. */
+static uint32_t parent_of_domain(const struct merging *merging, const struct osp_topology *part,
+				 const struct osp_domain *domain)
+{
+	if (level_named(merging, osp_topology_level_name(part, domain->level)) >
+	    merging->level_count)
+		return OSP_NO_DOMAIN;
+	return in_tree(merging, part, domain->parent);
 }
 
 static int add_domains(struct merging *merging, size_t number)
@@ -120,8 +151,7 @@ static int add_domains(struct merging *merging, size_t number)
 		merging->domains[merging->domain_count++] = (struct osp_domain_part){
 			.name = domain->name,
 			.level = level_named(merging, level),
-			.parent = domain->parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN
-								  : first + domain->parent,
+			.parent = merged(first, parent_of_domain(merging, part, domain)),
 		};
 	}
 	return 0;
@@ -137,15 +167,16 @@ static bool is_placed_before(const struct merging *merging, size_t number, const
 	return false;
 }
 
-/* Finds the nearest domain that is known. */
-static uint32_t parent_of(const struct osp_topology *part, uint32_t node)
+/* Finds the nearest domain that is known, in the tree of all. */
+static uint32_t parent_of(const struct merging *merging, const struct osp_topology *part,
+			  uint32_t node)
 {
 	uint32_t domain = OSP_NO_DOMAIN;
 
 	for (uint32_t level = 1; domain == OSP_NO_DOMAIN && level <= osp_topology_level_count(part);
 	     level++)
 		domain = osp_topology_domain_of(part, node, level);
-	return domain;
+	return in_tree(merging, part, domain);
 }
 
 /* Notes the domains beside the tree of a part's node, which is the next of all. */
@@ -157,8 +188,7 @@ static void put_beside(struct merging *merging, const struct osp_topology *part,
 		uint32_t domain = level > 0 ? osp_topology_domain_of(part, node, (uint32_t)level)
 					    : OSP_NO_DOMAIN;
 
-		merging->overlays[o][merging->node_count] =
-			domain == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first_domain + domain;
+		merging->overlays[o][merging->node_count] = merged(first_domain, domain);
 	}
 }
 
@@ -168,14 +198,13 @@ static void add_nodes(struct merging *merging, size_t number, uint32_t first_dom
 
 	for (uint32_t n = 0; n < osp_topology_node_count(part); n++) {
 		const char *name = osp_topology_node_name(part, n);
-		uint32_t parent = parent_of(part, n);
 
 		if (!*name || is_placed_before(merging, number, name))
 			continue;
 		put_beside(merging, part, n, first_domain);
 		merging->nodes[merging->node_count++] = (struct osp_node_place){
 			.name = name,
-			.parent = parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first_domain + parent,
+			.parent = merged(first_domain, parent_of(merging, part, n)),
 			.note = osp_topology_note(part, n),
 		};
 	}

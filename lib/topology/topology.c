@@ -50,19 +50,27 @@ int osp_topology_level(const struct osp_topology *topology, const char *name)
 	return -1;
 }
 
-const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
-				     uint32_t highest, char *buffer, size_t buffer_bytes)
+/* Writes "a, b or c"; what does not fit is cut. */
+static const char *any_of(const char *const *names, uint32_t count, char *buffer,
+			  size_t buffer_bytes)
 {
 	size_t at = 0;
 
 	buffer[0] = '\0';
-	for (uint32_t level = lowest; level <= highest && at < buffer_bytes; level++)
+	for (uint32_t i = 0; i < count && at < buffer_bytes; i++)
 		at += (size_t)snprintf(buffer + at, buffer_bytes - at, "%s%s",
-				       level == lowest	  ? ""
-				       : level == highest ? " or "
-							  : ", ",
-				       topology->level_names[level]);
+				       i == 0		? ""
+				       : i == count - 1 ? " or "
+							: ", ",
+				       names[i]);
 	return buffer;
+}
+
+const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
+				     uint32_t highest, char *buffer, size_t buffer_bytes)
+{
+	return any_of(&topology->level_names[lowest], highest >= lowest ? highest - lowest + 1 : 0,
+		      buffer, buffer_bytes);
 }
 
 int osp_topology_no_level(const struct osp_topology *topology, const char *name, uint32_t lowest,
@@ -70,7 +78,7 @@ int osp_topology_no_level(const struct osp_topology *topology, const char *name,
 {
 	const char *names[OSP_LEVELS_MAX + 1] = {NULL}, *nearest;
 	char all[160];
-	uint32_t count = 0, beside = osp_topology_overlay_count(topology);
+	uint32_t count = 0;
 
 	if (highest > topology->level_count) /* below an overlay: its levels are listed once */
 		highest = topology->level_count;
@@ -82,13 +90,9 @@ int osp_topology_no_level(const struct osp_topology *topology, const char *name,
 	nearest = osp_nearest_word(name, names, count);
 	if (!count)
 		return osp_error_at(error, NULL, 0, column, "no level is called %.40s", name);
-	return osp_error_at(
-		error, NULL, 0, column, "no level is called %.40s; %s%s%s%s", name,
-		nearest ? "did you mean " : "say ",
-		nearest ? nearest
-			: osp_topology_levels_text(topology, lowest, highest, all, sizeof(all)),
-		!nearest && beside ? (*all ? " or " : "") : "",
-		!nearest && beside ? topology->level_names[topology->level_count + 1] : "");
+	return osp_error_at(error, NULL, 0, column, "no level is called %.40s; %s%s", name,
+			    nearest ? "did you mean " : "say ",
+			    nearest ? nearest : any_of(names, count, all, sizeof(all)));
 }
 
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain)

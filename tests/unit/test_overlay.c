@@ -288,20 +288,34 @@ static void refused_files(void **state)
 	}
 }
 
-static void a_level_is_beside_or_in_the_tree(void **state)
+static void a_level_that_is_beside_the_tree_somewhere_is_beside_it_in_all(void **state)
 {
 	static const char in[] =
 		"{\"onespine-topology\": 1, \"levels\": [\"nvlink\", \"leaf\"], \"domains\": "
 		"[{\"level\": \"leaf\", \"name\": \"m\"}, {\"level\": \"nvlink\", \"name\": \"w\", "
-		"\"in\": \"m\", \"nodes\": \"n20\"}]}";
+		"\"in\": \"m\", \"nodes\": \"n20\"}, {\"level\": \"nvlink\", \"name\": \"x\", "
+		"\"in\": \"m\", \"nodes\": \"n21\"}]}";
 	struct osp_topology *one = read_text(fabric), *other = read_text(in);
-	const struct osp_topology *parts[] = {one, other};
-	struct osp_error error = {.text = ""};
 
 	(void)state;
-	assert_null(osp_topology_merge(parts, 2, &error));
-	assert_string_equal(error.text, "level nvlink is beside the tree in one source, and in the "
-					"tree of another");
+	for (int turned = 0; turned < 2; turned++) {
+		const struct osp_topology *parts[] = {turned ? other : one, turned ? one : other};
+		struct osp_error error = {.text = ""};
+		struct osp_topology *merged = osp_topology_merge(parts, 2, &error);
+		int level = osp_topology_level(merged, "nvlink");
+
+		assert_string_equal(error.text, "");
+		assert_int_equal(osp_topology_overlay_count(merged), 1);
+		assert_true(osp_topology_is_overlay(merged, (uint32_t)level));
+		assert_int_equal(osp_topology_level_count(merged), osp_topology_level_count(one));
+		assert_string_equal(domain_of(merged, "n20", "nvlink"), "w");
+		assert_string_equal(domain_of(merged, "n20", "leaf"), "m");
+		assert_string_equal(domain_of(merged, "n21", "nvlink"), "x");
+		assert_string_equal(domain_of(merged, "n21", "leaf"), "m");
+		assert_string_equal(domain_of(merged, "n9", "nvlink"), "v3");
+		assert_string_equal(domain_of(merged, "n9", "leaf"), domain_of(one, "n9", "leaf"));
+		osp_topology_free(merged);
+	}
 	osp_topology_free(one);
 	osp_topology_free(other);
 }
@@ -319,8 +333,8 @@ static void an_unknown_level_below_an_overlay_is_refused(void **state)
 	(void)state;
 	osp_builder_free(builder);
 	assert_int_equal(osp_segments_parse("xyzzy:2", topology, 15, &segments, &error), -1);
-	assert_string_equal(error.text, "no level is called xyzzy; say a1, a2, a3, a4, a5, a6, a7 "
-					"or a8 or o1");
+	assert_string_equal(error.text, "no level is called xyzzy; say a1, a2, a3, a4, a5, a6, "
+					"a7, a8, o1, o2, o3, o4, o5, o6 or o7");
 	osp_topology_free(topology);
 }
 
@@ -349,7 +363,7 @@ int main(void)
 		cmocka_unit_test(a_domain_of_three_leaves_crosses_once),
 		cmocka_unit_test(copies_keep_the_overlay),
 		cmocka_unit_test(refused_files),
-		cmocka_unit_test(a_level_is_beside_or_in_the_tree),
+		cmocka_unit_test(a_level_that_is_beside_the_tree_somewhere_is_beside_it_in_all),
 		cmocka_unit_test(an_unknown_level_below_an_overlay_is_refused),
 		cmocka_unit_test(nothing_is_below_no_level),
 	};
