@@ -339,6 +339,8 @@ void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_
 	}
 	if (verdict.kind == OSP_GATE_SHRINK)
 		gate_act_shrink(here, &verdict, until_ms);
+	if (gate_act_seen.exclude_later)
+		gate_act_exclude(here, &verdict, osp_now_ms() + PATIENCE_MS);
 	make_sure(here, &verdict);
 	osp_gate_verdict_free(&again);
 	free(gate_act_seen.reports);

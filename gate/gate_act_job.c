@@ -109,14 +109,15 @@ static int make_room(const struct osp_gate_here *here, const char *partition,
 	return 0;
 }
 
-/* Takes `suspects`. */
-static void change_excluded(const struct osp_gate_here *here,
+/* Takes `suspects`. Returns false if slurmctld has not taken them. */
+static bool change_excluded(const struct osp_gate_here *here,
 			    const struct osp_gate_exclusion *exclusion, char *suspects,
 			    uint64_t until_ms)
 {
 	struct osp_note note = {.gang = NULL};
 	char *comment = NULL;
 	char *excluded = osp_gate_exclude_write(exclusion);
+	bool taken = true;
 	struct osp_controller_change change = {.excluded = excluded};
 
 	osp_note_find(gate_act_seen.job.admin_comment, &note);
@@ -124,13 +125,15 @@ static void change_excluded(const struct osp_gate_here *here,
 	note.suspects = suspects;
 	comment = osp_note_merge(gate_act_seen.job.admin_comment, &note);
 	change.admin_comment = comment;
-	if (excluded && suspects &&
-	    !gate_act_failed(osp_controller_change(here->gang->job, &change, until_ms),
-			     "ExcNodeList"))
+	if (excluded && suspects)
+		taken = !gate_act_failed(osp_controller_change(here->gang->job, &change, until_ms),
+					 "ExcNodeList");
+	if (excluded && suspects && taken)
 		gate_act_say("job %u does not get %s any more", here->gang->job, suspects);
 	osp_note_free_pieces(&note); /* the suspects too */
 	free(comment);
 	free(excluded);
+	return taken;
 }
 
 static bool any_suspect(const struct osp_gate_verdict *verdict)
@@ -143,31 +146,36 @@ static bool any_suspect(const struct osp_gate_verdict *verdict)
 
 /*
  * The suspects, beside what the user excluded: not again for this job (lib/gate/gate_exclude.h).
- * AdminComment names them, so that a gang that waits for a spine without them says why.
+ * AdminComment names them, so that a gang that waits for a spine without them says why. Returns
+ * false if slurmctld did not answer in time: then it is to be tried again.
  */
-static void exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
-		    uint64_t until_ms)
+bool gate_act_exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
+		      uint64_t until_ms)
 {
 	struct osp_gate_exclusion exclusion = {.forgotten = 0};
 	char *partition = NULL, *written = NULL;
+	bool done = true;
 
+	if (!any_suspect(verdict))
+		return true;
 	/* AdminComment has changed since it was read */
-	if (!any_suspect(verdict) ||
-	    gate_act_failed(gate_act_ask_job(here->gang, until_ms), "asking slurmctld"))
-		return;
+	if (gate_act_failed(gate_act_ask_job(here->gang, until_ms), "asking slurmctld") ||
+	    gate_act_failed(osp_controller_partition(here->gang->partition, until_ms, &partition),
+			    "asking slurmctld for the partition"))
+		return false;
 	if (collect_suspects(here, verdict, &exclusion) == 0 &&
-	    osp_controller_partition(here->gang->partition, until_ms, &partition) == 0 &&
 	    remember_newest(here, &exclusion, &written) == 0 &&
 	    make_room(here, partition, &exclusion) == 0) {
 		/* fewer than before, so all of them fit */
 		free(written);
 		if (remember_newest(here, &exclusion, &written) == 0)
-			change_excluded(here, &exclusion, written, until_ms);
+			done = change_excluded(here, &exclusion, written, until_ms);
 		written = NULL;
 	}
 	free(written);
 	free(partition);
 	osp_gate_exclude_free(&exclusion);
+	return done;
 }
 
 /* --- the job ---------------------------------------------------------------------------------- */
@@ -209,8 +217,7 @@ bool gate_act_stop_job(const struct osp_gate_here *here, struct osp_gate_verdict
 					"ending the job");
 	}
 	gate_act_say("job %u: %s", gang->job, verdict->says);
-	if (again)
-		exclude(here, verdict, until_ms);
+	gate_act_seen.exclude_later = again && !gate_act_exclude(here, verdict, until_ms);
 	return true;
 }
 

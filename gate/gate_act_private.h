@@ -25,7 +25,8 @@ struct gate_act_seen {
 	struct osp_gate_report *reports;     /* to be decided again: slurmctld did not answer */
 	struct osp_controller_job job;	     /* as last asked */
 	bool job_known;
-	int64_t began_s; /* the slurmctld that was asked before anything was changed; 0: none */
+	bool exclude_later; /* slurmctld did not take the stopped job's suspects in time */
+	int64_t began_s;    /* the slurmctld that was asked before anything was changed; 0: none */
 };
 
 extern struct gate_act_seen gate_act_seen;
@@ -82,6 +83,11 @@ struct osp_breaker_mark *gate_act_marks(const struct osp_controller_nodes *nodes
  * drain. */
 void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		    const struct osp_controller_nodes *nodes, uint64_t until_ms);
+
+/* Excludes the verdict's suspects from the job, beside what its user excluded. Returns false if
+ * slurmctld did not answer in time. */
+bool gate_act_exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
+		      uint64_t until_ms);
 
 /* Drains the node `name`, which is `node` (NULL: unknown); somebody else's reason stays. Logs it.
  * Returns false if slurmctld has not taken it. */

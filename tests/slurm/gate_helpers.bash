@@ -67,12 +67,12 @@ fault() {
 	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
 }
 
-# ends_at NODE WORDS: its gate is killed once it has written a line that holds them
+# ends_at NODE WORDS [PID]: its gate is killed once it has written a line that holds them; or PID is stopped then
 ends_at() {
 	[[ -e $ONESPINE_CLUSTER/at_words.so ]] ||
 		cc -shared -fPIC -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/at_words.so" "$BATS_TEST_DIRNAME/at_words.c"
 	# shellcheck disable=SC2016
-	fault "$1" 'export LD_PRELOAD="'"$ONESPINE_CLUSTER"'/at_words.so $LD_PRELOAD" AT_WORDS="'"$2"'"'
+	fault "$1" 'export LD_PRELOAD="'"$ONESPINE_CLUSTER"'/at_words.so $LD_PRELOAD" AT_WORDS="'"$2"'"'"${3:+ AT_PID=$3}"
 }
 
 # gate_log NODE: what its gate wrote

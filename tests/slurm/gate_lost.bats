@@ -154,6 +154,21 @@ without_n2() {
 	none_drained_but n2
 }
 
+@test "it does not answer once it has requeued the job: when it does, the job does not get the node again" {
+	local pid
+	pid=$(cat "$ONESPINE_CLUSTER/run/slurmctld.pid")
+	fault='export ONESPINE_FAKE_NVML=error:nvmlDeviceGetTotalEccErrors=999'
+	ends_at n1 'of 3 nodes, 1 could not be checked; the job starts again' "$pid"
+	one=$(job -N3)
+	goes "$one"
+	await 60 says n1 'asking slurmctld: slurmctld does not answer'
+	kill -CONT "$pid"
+	await 30 excludes "$one" n2
+	await 120 runs "$one"
+	without_n2 "$one"
+	none_drained_but
+}
+
 @test "a job that is cancelled while it is checked: its bad node is drained all the same" {
 	one=$(job -N3)
 	await_job "$one" RUNNING
