@@ -140,9 +140,9 @@ in_quarantine() {
 	none_drained_but
 }
 
-# kept_by NODE: its gate put q-st-p5-3 into quarantine, or found it there
+# kept_by NODE: its gate put q-st-p5-4 into quarantine, or found it there
 kept_by() {
-	[[ $(gate_log "$1") =~ q-st-p5-3\ (in\ quarantine\ for\ 3\ hours\ at\ most|is\ in\ quarantine\ already) ]]
+	[[ $(gate_log "$1") =~ q-st-p5-4\ (in\ quarantine\ for\ 3\ hours\ at\ most|is\ in\ quarantine\ already) ]]
 }
 
 is_kept() {
@@ -152,9 +152,9 @@ is_kept() {
 # Both wait in the shared node's Prolog, and see what their own GPUs have within the same twentieth of a second.
 @test "two gates that find one node bad at once: it is in quarantine, once, and nobody drains it" {
 	local go=$BATS_FILE_TMPDIR/go one two
-	fault q-st-p5-3 "until [ -e $go ]; do sleep 0.05; done; export ONESPINE_FAKE_NVML='gpu3.ecc_uncorrected=12 gpu7.ecc_uncorrected=12'"
-	one=$(submit --requeue --gang -N2 -n2 -w 'q-st-p5-[1,3]' --gres=gpu:4)
-	two=$(submit --requeue --gang -N2 -n2 -w 'q-st-p5-[2-3]' --gres=gpu:4)
+	fault q-st-p5-4 "until [ -e $go ]; do sleep 0.05; done; export ONESPINE_FAKE_NVML='gpu3.ecc_uncorrected=12 gpu7.ecc_uncorrected=12'"
+	one=$(submit --requeue --gang -N2 -n2 -w 'q-st-p5-[1,4]' --gres=gpu:4)
+	two=$(submit --requeue --gang -N2 -n2 -w 'q-st-p5-[2,4]' --gres=gpu:4)
 	await 30 gate_runs q-st-p5-1
 	await 30 gate_runs q-st-p5-2
 	touch "$go"
@@ -162,8 +162,8 @@ is_kept() {
 	await 60 requeued "$two"
 	await 10 kept_by q-st-p5-1
 	await 10 kept_by q-st-p5-2
-	equal "$(reservations)" onespine-quarantine-i-0003
-	await 30 is_kept q-st-p5-3
+	equal "$(reservations)" onespine-quarantine-i-0004
+	await 30 is_kept q-st-p5-4
 	equal "$(clustermgtd)" ''
 	none_drained_but
 	scancel "$one" "$two"
