@@ -42,19 +42,10 @@ static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_c
 	osp_munge_socket(conf, job->munge_socket, sizeof(job->munge_socket));
 }
 
-/* A policy's file, or the usual one if Slurm has no MUNGE. */
-static void find_key_file(struct osp_gate_job *job)
+/* Chooses the file that onespine.yaml names, or the usual one if Slurm has no MUNGE. */
+static void choose_key_file(struct osp_gate_job *job, const char *named, const char *usual)
 {
-	const char *file = osp_key_file(configuration, job->policy->key_file, OSP_SECRETS_PATH);
-
-	if (file)
-		snprintf(job->key_file, sizeof(job->key_file), "%s%s", job->root, file);
-}
-
-static void find_report_key_file(struct osp_gate_job *job)
-{
-	const char *file = osp_key_file(
-		configuration, osp_config_watch(job->config)->report_key_file, OSP_REPORT_KEY_PATH);
+	const char *file = osp_key_file(configuration, named, usual);
 
 	if (file)
 		snprintf(job->key_file, sizeof(job->key_file), "%s%s", job->root, file);
@@ -248,7 +239,7 @@ int osp_gate_node_read(struct osp_gate_job *job, struct osp_error *error)
 	if (!configuration)
 		return osp_error_set(error, "slurm.conf is not found");
 	find_munge_socket(job, configuration);
-	find_report_key_file(job);
+	choose_key_file(job, osp_config_watch(job->config)->report_key_file, OSP_REPORT_KEY_PATH);
 	return 0;
 }
 
@@ -276,7 +267,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 		find_munge_socket(job, configuration);
 		job->clustermgtd = osp_has_clustermgtd(configuration);
 	}
-	find_key_file(job);
+	choose_key_file(job, job->policy->key_file, OSP_SECRETS_PATH);
 	read_gpus(job);
 	read_depth(job);
 	job->placed = getenv(PLACED); /* a user's own could stop his own job only */

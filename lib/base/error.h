@@ -36,7 +36,7 @@ int osp_error_at(struct osp_error *error, const char *file, int line, int column
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Writes to `error` which byte of a word on the command line is wrong: "a blank cannot stand in a
- * layout; leave it out", or "the byte 0x7f cannot ..". `where` says what the word is: "in a
+ * layout; leave it out", or "the byte 0x7f cannot ..". `where` names the kind of the word: "in a
  * layout". Always returns -1. */
 int osp_error_byte(struct osp_error *error, int column, unsigned char byte, const char *where);
 

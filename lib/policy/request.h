@@ -35,7 +35,7 @@
 
 /* Set by onespine.so beside OSP_SPANK_GANG if ONESPINE_GANG said it, for the words of a refusal. */
 #define OSP_SPANK_BY_VARIABLE "_ONESPINE_BY_VARIABLE"
-/* Set by onespine.so if a salloc asks for a gang: it is told where the gang stands. */
+/* Set by onespine.so if a salloc asks for a gang: slurmctld then writes to it where the gang is. */
 #define OSP_SPANK_SALLOC "_ONESPINE_SALLOC"
 /* The value with which doctor learns whether job_submit is ours: it has no level and no time, and
  * our job_submit refuses it without a line in slurmctld's log. */

@@ -470,7 +470,7 @@ static int try_report_key(const struct osp_doctor *doctor, const char *path,
 		       : 0;
 }
 
-/* Other users than root cannot see the keys, and are told nothing of them. */
+/* Only root can read the keys: for other users nothing is gathered. */
 static void gather_report_key(struct osp_doctor *doctor)
 {
 	const struct osp_watch_policy *policy =
