@@ -260,6 +260,7 @@ quick() {
 }
 
 @test "depth quick: every GPU's speeds in a line, what is the same of all in one" {
+	export ONESPINE_FAKE_CUDA_KIB=2048
 	run quick --only=cuda,hbm-bandwidth,hbm-pattern
 	[[ $status == 0 ]]
 	timeless <<<"$output" | grep -qx "cuda            PASS  gpu0 to gpu7 CUDA 12.8, sm_90, 2 SMs"
@@ -276,6 +277,7 @@ quick() {
 }
 
 @test "depth quick: a slow GPU only warns where the limit never ran on its model; a site may say otherwise" {
+	export ONESPINE_FAKE_CUDA_KIB=2048
 	export ONESPINE_FAKE_CUDA="gpu3.hbm=50"
 	run quick --only=hbm-bandwidth
 	[[ $status == 0 && $output == *"WARN"*"gpu3"*"1508 GB/s copy"* ]]
@@ -298,6 +300,7 @@ quick() {
 }
 
 @test "depth quick: GPUs of others are left alone; instances of a GPU are checked one by one" {
+	export ONESPINE_FAKE_CUDA_KIB=2048
 	run quick --only=cuda --gpus=1,4
 	grep -q "gpu1 to gpu4 CUDA" <<<"$output"
 	[[ $(grep -c "gpu0\|gpu2\|gpu7" <<<"$output") == 0 ]]

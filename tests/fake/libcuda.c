@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libcuda.c - a libcuda.so.1 without a GPU: H100s of 2 SMs and 2 MiB, healthy unless told otherwise
+ * libcuda.c - a libcuda.so.1 without a GPU: H100s of 2 SMs, healthy unless told otherwise
  *
  * Kernels run on the CPU (cpu.c); time is virtual, made of what they move and compute. The GPUs are
  * those of CUDA_VISIBLE_DEVICES, by the UUIDs of the fake NVML. ONESPINE_FAKE_CUDA holds faults
@@ -34,6 +34,9 @@
  *	contexts               NVML counts the processes that have a context (words.h)
  *	exclusive              with "contexts": a GPU is for one process at a time
  *	gpuN.prohibited        no program may compute on it
+ *
+ * ONESPINE_FAKE_CUDA_KIB: each GPU's memory (1280: little more than the check tflops needs, as most
+ * of what a test computes goes through all of it).
  */
 #include "check/gpu/cuda.h"
 
@@ -44,7 +47,6 @@
 #define EXPORT	     __attribute__((visibility("default")))
 #define GPUS_MAX     8
 #define SMS	     2
-#define MEMORY_BYTES ((size_t)2 * 1024 * 1024)
 #define BLOCKS_MAX   128
 #define GRAIN	     256
 
@@ -89,6 +91,17 @@ static struct osp_cuda_context_ contexts[GPUS_MAX];
 static int device_count = -1;
 static struct osp_cuda_context_ *current;
 
+/* The memory of each GPU. */
+static size_t memory_bytes(void)
+{
+	static size_t bytes;
+	const char *kib = getenv("ONESPINE_FAKE_CUDA_KIB");
+
+	if (!bytes)
+		bytes = (kib ? strtoul(kib, NULL, 10) : 1280) * 1024;
+	return bytes;
+}
+
 /* --- what is broken --------------------------------------------------------------------------- */
 
 static long told(int gpu, const char *key, long healthy)
@@ -123,9 +136,9 @@ static void spoil_memory(struct osp_cuda_context_ *context)
 {
 	long flip = told(context->gpu, "flip", -1), alias = told(context->gpu, "alias", -1);
 
-	if (flip >= 0 && (size_t)flip < MEMORY_BYTES)
+	if (flip >= 0 && (size_t)flip < memory_bytes())
 		context->memory[flip] |= 0x20;
-	if (alias >= 0 && (size_t)alias + 0x10010 < MEMORY_BYTES)
+	if (alias >= 0 && (size_t)alias + 0x10010 < memory_bytes())
 		memcpy(context->memory + alias, context->memory + alias + 0x10000, 16);
 }
 
@@ -268,7 +281,7 @@ EXPORT int cuDevicePrimaryCtxRetain(osp_cuda_context *context, int device)
 		return OSP_CUDA_UNAVAILABLE;
 	fake_note_context(contexts[device].gpu);
 	if (!contexts[device].taken) {
-		contexts[device].memory = fake_memory(MEMORY_BYTES);
+		contexts[device].memory = fake_memory(memory_bytes());
 		contexts[device].taken = true;
 		contexts[device].slow_once =
 			told(contexts[device].gpu, "hbm_once", 0) && fake_first();
@@ -568,13 +581,13 @@ EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsig
 /* What others hold lies at the end. */
 static size_t memory_end(const struct osp_cuda_context_ *context)
 {
-	return MEMORY_BYTES / 100 * (size_t)(100 - told(context->gpu, "used", 0));
+	return memory_bytes() / 100 * (size_t)(100 - told(context->gpu, "used", 0));
 }
 
 EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes)
 {
 	ENTER();
-	*all_bytes = MEMORY_BYTES;
+	*all_bytes = memory_bytes();
 	*free_bytes = memory_end(current);
 	for (size_t i = 0; i < current->block_count; i++)
 		*free_bytes -= current->blocks[i].bytes < *free_bytes ? current->blocks[i].bytes
@@ -609,7 +622,7 @@ static struct osp_cuda_context_ *context_of(osp_cuda_memory memory)
 {
 	for (int i = 0; i < GPUS_MAX; i++)
 		if (contexts[i].taken && (char *)(uintptr_t)memory >= contexts[i].memory &&
-		    (char *)(uintptr_t)memory < contexts[i].memory + MEMORY_BYTES)
+		    (char *)(uintptr_t)memory < contexts[i].memory + memory_bytes())
 			return &contexts[i];
 	abort(); /* no memory of a GPU: a fault of the caller */
 }
