@@ -260,6 +260,7 @@ int select_p_reconfigure(void)
 	if (rc == SLURM_SUCCESS && in_slurmctld) {
 		shadow_count_rebuilt();
 		shadow_license_jobs();
+		shadow_launch_hold_again();
 	}
 	return rc;
 }

@@ -50,7 +50,7 @@ static pthread_mutex_t launch_mutex = PTHREAD_MUTEX_INITIALIZER;
  * (step_mgr.c, stepmgr.c: step_create()), and srun waits. Without this, a step ran before the
  * places were known; that of `srun --interactive` also without a Prolog, so without a gate, and
  * while the job was CONFIGURING, which nobody is charged for. Slurm forgets the count when
- * slurmctld begins anew.
+ * slurmctld begins anew (shadow_launch_hold_again()).
  */
 static void hold_steps(struct launch *launch, job_record_t *job)
 {
@@ -631,6 +631,19 @@ static void judge(struct launch *launch, int64_t now_s)
 	else if (!launch->proven)
 		judge_without_level(launch, job, &effective, nodes, now_s);
 	free(nodes);
+}
+
+void shadow_launch_hold_again(void)
+{
+	pthread_mutex_lock(&launch_mutex);
+	for (uint32_t i = 0; i < launch_count; i++) {
+		struct launch *launch = &launches[i];
+		job_record_t *job = launch->proven ? NULL : find_job_record(launch->job);
+
+		if (job && !is_over(launch, job))
+			hold_steps(launch, job);
+	}
+	pthread_mutex_unlock(&launch_mutex);
 }
 
 void shadow_launch_look(int64_t now_s)
