@@ -78,28 +78,37 @@ static int refuse_level(const struct piece *piece, const struct osp_topology *to
 			    osp_topology_levels_text(topology, 1, level - 1, below, sizeof(below)));
 }
 
-/* Refuses segments of levels that do not nest, with a domain that crosses. */
+/* Refuses segments of a level in itself, or of levels of which one is beside the tree, with a domain
+ * that crosses: of these two levels, or of the overlay and another one. */
 static int refuse_crossing(const struct piece *piece, const struct osp_topology *topology,
 			   uint32_t inner, uint32_t outer, const char *cure,
 			   struct osp_error *error)
 {
 	uint32_t overlay = osp_topology_is_overlay(topology, inner) ? inner : outer, crossing;
-	uint32_t levels = osp_topology_level_count(topology), with = outer;
-	char text[320] = "one is beside the tree";
-	bool nests = osp_topology_nests(topology, inner, outer, &crossing);
+	uint32_t with = osp_topology_level_count(topology);
+	const char *name = osp_topology_level_name(topology, overlay);
+	char text[320] = "the topology lists it under overlays";
 
-	/* these two nest: name what else keeps the overlay out of the tree */
-	for (uint32_t level = levels; nests && level; level--) {
-		with = level;
-		nests = osp_topology_nests(topology, overlay, level, &crossing) ||
-			osp_topology_nests(topology, level, overlay, NULL);
-	}
-	if (!nests)
+	if (inner == outer)
+		return osp_error_at(error, NULL, 0, piece->column,
+				    "%s: a gang in one %s has no segments of %s; %s", piece->level,
+				    name, name, cure);
+	if (!osp_topology_nests(topology, inner, outer, &crossing))
+		return osp_error_at(
+			error, NULL, 0, piece->column,
+			"%s: %s and %s do not nest in each other: %s; %s", piece->level,
+			osp_topology_level_name(topology, inner),
+			osp_topology_level_name(topology, outer),
+			osp_topology_crossing_text(topology, crossing, outer, text, sizeof(text)),
+			cure);
+	while (with && (osp_topology_nests(topology, overlay, with, &crossing) ||
+			osp_topology_nests(topology, with, overlay, NULL)))
+		with--;
+	if (with)
 		osp_topology_crossing_text(topology, crossing, with, text, sizeof(text));
 	return osp_error_at(error, NULL, 0, piece->column,
-			    "%s: %s and %s do not nest in each other: %s; %s", piece->level,
-			    osp_topology_level_name(topology, inner),
-			    osp_topology_level_name(topology, outer), text, cure);
+			    "%s: level %s is beside the tree: %s; %s", piece->level, name, text,
+			    cure);
 }
 
 /* Returns the level of the first segment as it was named: of crossings, the overlay. */

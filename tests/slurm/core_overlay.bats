@@ -136,6 +136,8 @@ refused() {
 	holds "$output" 'nvlink and leaf do not nest in each other: nvlink v1 has nodes in leaf l1 and in leaf l2'
 	refused --gang=nvlink --gang-segment=leaf:2 -N4
 	holds "$output" 'leaf and nvlink do not nest in each other: leaf l1 has nodes in nvlink v1 and in nvlink v2'
+	refused --gang=nvlink --gang-segment=nvlink:2 -N4
+	holds "$output" 'a gang in one nvlink has no segments of nvlink; leave out --gang-segment'
 	refused --gang=nvlink --gang-domains=2 -N8
 	holds "$output" 'level nvlink is beside the tree, and a gang is in one domain of it'
 	refused --gang=spine --gang-layout=tp4,dp2 --gang-keep=tp:nvlink --ntasks-per-node=2 -N4

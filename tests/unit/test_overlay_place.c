@@ -346,9 +346,13 @@ static void what_would_nest_is_refused(void **context)
 		{0, 2, "nvlink:2,nvlink:4",
 		 "--gang-segment=nvlink:2,nvlink:4: nvlink is said twice"},
 		{0, 3, "leaf:2",
-		 "--gang-segment=leaf:2: leaf: leaf and nvlink do not nest in each other: one is "
-		 "beside the tree; leave out --gang-segment, or ask for a level of the tree and "
+		 "--gang-segment=leaf:2: leaf: level nvlink is beside the tree: the topology lists "
+		 "it under overlays; leave out --gang-segment, or ask for a level of the tree and "
 		 "segments of this one"},
+		{0, 3, "nvlink:2",
+		 "--gang-segment=nvlink:2: nvlink: a gang in one nvlink has no segments of nvlink; "
+		 "leave out --gang-segment, or ask for a level of the tree and segments of this "
+		 "one"},
 		{0, 1, "nvlink:3",
 		 "--gang-segment=nvlink:3: nvlink:3: the largest nvlink has 2 nodes in one leaf; "
 		 "say "
@@ -372,6 +376,41 @@ static void what_would_nest_is_refused(void **context)
 		assert_string_equal(error.text, cases[i].says ? cases[i].says : "");
 		assert_int_equal(rc, cases[i].says ? -1 : 0);
 	}
+	osp_topology_free(topology);
+}
+
+/* Two spines of two leaves; v0 and v1 each hold one leaf of either spine. */
+static void what_crosses_is_named_where_the_two_levels_nest(void **context)
+{
+	struct osp_builder *builder = osp_builder_new_beside(levels3, 3, 2, NULL);
+	struct osp_topology *topology;
+	struct osp_error error = {.text = ""};
+	struct osp_parts parts;
+	char name[16];
+
+	(void)context;
+	for (uint32_t n = 0; n < 8; n++) {
+		uint32_t leaf, spine;
+
+		snprintf(name, sizeof(name), "l%u", n / 2);
+		leaf = osp_builder_domain(builder, 1, name, NULL, NULL);
+		snprintf(name, sizeof(name), "s%u", n / 4);
+		spine = osp_builder_domain(builder, 2, name, NULL, NULL);
+		osp_builder_nest(builder, leaf, spine, NULL, NULL);
+		snprintf(name, sizeof(name), "n%u", n);
+		osp_builder_node(builder, name, leaf, NULL, NULL);
+		osp_builder_beside(
+			builder, name,
+			osp_builder_domain(builder, 3, n / 2 % 2 ? "v1" : "v0", NULL, NULL), NULL,
+			NULL);
+	}
+	topology = osp_builder_finish(builder, false, NULL);
+	osp_builder_free(builder);
+	assert_int_equal(osp_parts_read(0, "leaf:2", topology, 3, &parts, &error), -1);
+	assert_string_equal(error.text,
+			    "--gang-segment=leaf:2: leaf: level nvlink is beside the tree: nvlink "
+			    "v0 has nodes in spine s0 and in spine s1; leave out --gang-segment, "
+			    "or ask for a level of the tree and segments of this one");
 	osp_topology_free(topology);
 }
 
@@ -401,6 +440,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_a_plain_count),
 		cmocka_unit_test(what_would_nest_is_refused),
+		cmocka_unit_test(what_crosses_is_named_where_the_two_levels_nest),
 		cmocka_unit_test(relaxed_segments_lie_one_level_up),
 	};
 
