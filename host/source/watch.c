@@ -35,6 +35,8 @@ struct watching {
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	struct osp_listen *listen; /* NULL: no report is heard */
 	bool told;		   /* a node has told something new of itself */
+	int64_t told_due_s;	   /* from when on the sources may be asked for that */
+	int told_pause_s; /* before they are asked for that again; 0: none was told since */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
@@ -292,10 +294,26 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 	set_due(watching);
 }
 
+/* Sets from when on a report may cause a question again. Others than the nodes themselves are asked
+ * too: after growing pauses then, up to a fifth of the interval (chosen: a minute by default), until
+ * the sources are asked without a new report. */
+static void set_told_due(struct watching *watching)
+{
+	const struct osp_watch *watch = watching->watch;
+	int most_s = watch->interval_s / 5 ? watch->interval_s / 5 : 1;
+	int next_s = watching->told_pause_s ? 2 * watching->told_pause_s : FIRST_PAUSE_S;
+
+	if (!watch->sources->add_nvlink || !watching->told)
+		next_s = 0;
+	watching->told_pause_s = next_s > most_s ? most_s : next_s;
+	watching->told_due_s = now_s() + watching->told_pause_s;
+}
+
 /* Asks about the nodes of `list`, and keeps them. */
 static void take(struct watching *watching, struct osp_node_list *list)
 {
 	ask_and_say(watching, list);
+	set_told_due(watching);
 	osp_node_list_free(&watching->seen);
 	watching->seen = *list;
 	watching->told = false;
@@ -411,6 +429,12 @@ static void end_listening(struct watching *watching)
 	watching->listen = NULL;
 }
 
+/* Tells whether the sources are to be asked for what a node has reported. */
+static bool is_told(const struct watching *watching)
+{
+	return watching->told && now_s() >= watching->told_due_s;
+}
+
 /* --- looking ---------------------------------------------------------------------------------- */
 
 static void look(struct watching *watching)
@@ -428,7 +452,7 @@ static void look(struct watching *watching)
 		return;
 	}
 	know(watching, &list);
-	if (!same_nodes(&list, &watching->seen) || watching->told)
+	if (!same_nodes(&list, &watching->seen) || is_told(watching))
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)
 		take(watching, &list);
@@ -437,21 +461,32 @@ static void look(struct watching *watching)
 	osp_node_list_free(&list);
 }
 
-/* Computes how long nothing is to be done. What is overdue could not be asked. */
-static struct timespec rest_of(const struct watching *watching)
+/* Waits for the next look, which a report may make sooner, unless one could not be asked about.
+ * Returns false if a signal ends the watch. */
+static bool pass_time(struct watching *watching, const sigset_t *signals)
 {
-	int64_t left_s = watching->due_s - now_s();
-	int look_s = watching->watch->look_s;
+	int64_t looked_s = now_s(), next_s = looked_s + watching->watch->look_s;
+	bool overdue = watching->told && watching->told_due_s <= looked_s, goes_on = true;
 
-	return (struct timespec){left_s > 0 && left_s < look_s ? left_s : look_s, 0};
+	if (watching->due_s > looked_s && watching->due_s < next_s)
+		next_s = watching->due_s;
+	while (goes_on && now_s() < next_s) {
+		struct timespec rest = {next_s - now_s(), 0};
+		int caught = sigtimedwait(signals, NULL, &rest);
+
+		goes_on = caught < 0 || caught == SIGUSR1;
+		if (caught == SIGUSR1 && watching->watch->asks_reports)
+			watching->told = true;
+		if (watching->told && !overdue && watching->told_due_s < next_s)
+			next_s = watching->told_due_s;
+	}
+	return goes_on;
 }
 
 int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 {
 	struct watching watching = {.watch = watch, .due_s = now_s()};
-	struct timespec rest;
 	sigset_t signals;
-	int caught;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
@@ -462,10 +497,7 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 	do {
 		listen_if_not(&watching);
 		look(&watching);
-		rest = rest_of(&watching);
-		caught = sigtimedwait(&signals, NULL, &rest);
-		watching.told = watching.told || (caught == SIGUSR1 && watch->asks_reports);
-	} while (caught < 0 || caught == SIGUSR1);
+	} while (pass_time(&watching, &signals));
 	end_listening(&watching);
 	osp_node_list_free(&watching.seen);
 	return 0;

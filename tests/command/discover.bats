@@ -460,6 +460,41 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	wait $watch_pid
 }
 
+@test "reports: EC2 is asked at once for the first, and then no more often than the pauses allow, however many come" {
+	local watch_pid port end before
+	mkdir conf
+	: >conf/slurm.conf
+	export SLURM_CONF=$PWD/conf/slurm.conf
+	start
+	with_keys
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+	printf 'watch: {report_port: %s}\n' "$port" >conf/onespine.yaml
+	"$ONESPINE" topology watch --from=ec2,nvlink --nodes=map --interval=60 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	until grep -q '^applied' journal; do kill -0 $watch_pid; done
+	asked() {
+		calls | grep -c DescribeInstanceTopology
+	}
+	before=$(asked)
+	# a node has told something new of itself (host/report/listen.c raises this signal)
+	kill -USR1 $watch_pid
+	until (($(asked) == before + 1)); do kill -0 $watch_pid; done
+	# 16 s of news: after 5 and 10 more seconds it is asked again, and in between never
+	end=$((SECONDS + 16))
+	while ((SECONDS < end)); do
+		kill -USR1 $watch_pid
+		read -rt 0.05 <> <(:) || true
+	done
+	(($(asked) >= before + 3))
+	(($(asked) <= before + 4))
+	# the last report is not forgotten: a pause is 12 s at most
+	before=$(asked)
+	end=$((SECONDS + 30))
+	until (($(asked) > before)); do ((SECONDS < end)) && kill -0 $watch_pid; done
+	kill $watch_pid
+	wait $watch_pid
+}
+
 @test "a user: no file of it is his to write, his locks keep nobody, and his own run changes nothing" {
 	local holder nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	((!EUID)) || skip "as root"
