@@ -4,6 +4,7 @@
 #
 # The tests start the nodes that Slurm asks for, and write what EC2 would then say, as `onespine topology watch` does.
 
+bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {
@@ -43,13 +44,18 @@ boot_of() {
 	if [[ $boot == [0-9]* ]]; then date -d "$boot" +%s; else echo 1000; fi
 }
 
-# placed_by_ec2 LEFT RIGHT: as EC2 says, asked now: these nodes are under spine left and right
+# placed_by_ec2 LEFT RIGHT [NVLINK...]: as EC2 says, asked now: these nodes are under spine left and right, and in the
+# NVLink domains v1, v2..
 placed_by_ec2() {
-	local node places='' spine
+	local node places='' spine domain beside=
 	for node in $(hostnames "$1,$2"); do
 		places+="${places:+, }\"$node i-$node $(boot_of "$node")\""
 	done
-	printf '{"onespine-topology": 1, "levels": ["leaf", "spine"], "domains": [\n'
+	(($# < 3)) || beside='"overlays": ["nvlink"], '
+	printf '{"onespine-topology": 1, "levels": ["leaf", "spine"], %s"domains": [\n' "$beside"
+	for ((domain = 1; domain <= $# - 2; domain++)); do
+		printf '{"level": "nvlink", "name": "v%d", "nodes": "%s"},\n' "$domain" "${@:domain+2:1}"
+	done
 	for spine in left right; do
 		printf '{"level": "spine", "name": "%s"},\n' "$spine"
 	done
@@ -58,9 +64,9 @@ placed_by_ec2() {
 	printf '"places": [{"source": "ec2", "nodes": [%s]}]}\n' "$places"
 }
 
-# ec2_says LEFT RIGHT
+# ec2_says LEFT RIGHT [NVLINK...]
 ec2_says() {
-	placed_by_ec2 "$1" "$2" >"$ONESPINE_CLUSTER/onespine.topology.new"
+	placed_by_ec2 "$@" >"$ONESPINE_CLUSTER/onespine.topology.new"
 	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
 }
 
@@ -134,9 +140,8 @@ no_step_runs() {
 	await_saved "$job"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	# also in its first second, in which the thread has not looked yet, none begins
 	start_nodes "${nodes[3]}"
-	# Slurm forgets the hold when it begins; the thread puts it back when it first looks
-	await 20 step_waits "$job"
 	no_step_runs "$job"
 	# where they are now nobody has asked: the places of their last life do not count
 	stays 4 job_is "$job" CONFIGURING
@@ -183,6 +188,36 @@ no_step_runs() {
 	equal "$(job_field "$job" Restarts)" 1
 	run -0 onespine why "$job"
 	matches "$output" 'placed: 4 nodes on spine left.*; launched 1 time in vain \([1-9][0-9]* node minutes?\)'
+}
+
+@test "a gang on one NVLink domain beside the tree: launched, found in two, kept with three, whole at the second start" {
+	log_mark
+	ec2_says 'n[1-4]' 'n[5-8]' n1,n2,n5,n6 n3,n4,n7,n8
+	await 10 log_since 'beside the tree nvlink 2'
+	job=$(submit --gang=nvlink -N4 --exclusive --requeue --wrap "echo \$SLURM_JOB_NODELIST >>$RAN; sleep 600")
+	await_job "$job" CONFIGURING
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they stand on one nvlink is asked when they run'
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	equal "${nodes[*]}" 'n1 n2 n3 n4'
+	no_step_runs "$job"
+	# one leaf has all four of them, which is not what it asked for
+	ec2_says n1,n2,n3,n4 n5,n6,n7,n8 n1,n2,n3,n5,n6 n4,n7,n8
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 nvlinks'
+	equal "$(<"$RAN")" '' 'what ran'
+	run -0 scontrol show reservation "onespine_launch_$job"
+	holds "$output" 'Nodes=n[1-3] '
+	begin_soon "$job"
+	await_job "$job" CONFIGURING 60
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n1 n2 n3 n5'
+	start_nodes n5
+	await 30 gives_back n4
+	ec2_says n1,n2,n3,n4 n5,n6,n7,n8 n1,n2,n3,n5,n6 n4,n7,n8
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'placed: 4 nodes on nvlink v1'
+	await 30 test -s "$RAN"
+	equal "$(wc -l <"$RAN")" 1 'starts of its script'
+	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
 }
 
 @test "places that nobody tells: it goes back to the queue, and after its tries it waits for known nodes" {

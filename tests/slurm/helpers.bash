@@ -494,7 +494,7 @@ domain_table() {
 		jq -r '.levels as $levels
 			| (reduce .domains[] as $one ({}; .[$one.name] = $one)) as $by_name
 			| ($levels | join(" ")),
-			  (.domains[] | select(.nodes) | .nodes as $nodes
+			  (.domains[] | select(.nodes and (.level as $level | $levels | index($level))) | .nodes as $nodes
 			   | [recurse(if .in then $by_name[.in] else empty end)] as $chain
 			   | [$nodes] + [$levels[] as $level
 				| ([$chain[] | select(.level == $level) | .name][0] // "?")] | join(" "))
