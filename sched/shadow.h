@@ -605,8 +605,8 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 /* Goes on with a job after a restart of slurmctld if its nodes were being launched. */
 void shadow_launch_resume(job_record_t *job);
 
-/* Lets no step of these jobs begin, again: slurmctld has just read its jobs, and forgotten that. Under
- * Slurm's job write lock. */
+/* Lets no step of these jobs begin, again: slurmctld has just read its jobs, and forgotten that.
+ * Under Slurm's job write lock. */
 void shadow_launch_hold_again(void);
 
 /* Tells whether the job must not go on yet. Under any lock. */

@@ -294,9 +294,9 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 	set_due(watching);
 }
 
-/* Sets from when on a report may cause a question again. Others than the nodes themselves are asked
- * too: after growing pauses then, up to a fifth of the interval (chosen: a minute by default), until
- * the sources are asked without a new report. */
+/* Sets from when on a report may cause a question again. Others than the nodes themselves are
+ * asked too: after growing pauses then, up to a fifth of the interval (chosen: a minute by
+ * default), until the sources are asked without a new report. */
 static void set_told_due(struct watching *watching)
 {
 	const struct osp_watch *watch = watching->watch;

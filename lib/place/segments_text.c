@@ -78,8 +78,8 @@ static int refuse_level(const struct piece *piece, const struct osp_topology *to
 			    osp_topology_levels_text(topology, 1, level - 1, below, sizeof(below)));
 }
 
-/* Refuses segments of a level in itself, or of levels of which one is beside the tree, with a domain
- * that crosses: of these two levels, or of the overlay and another one. */
+/* Refuses segments of a level in itself, or of levels of which one is beside the tree, with a
+ * domain that crosses: of these two levels, or of the overlay and another one. */
 static int refuse_crossing(const struct piece *piece, const struct osp_topology *topology,
 			   uint32_t inner, uint32_t outer, const char *cure,
 			   struct osp_error *error)
