@@ -110,12 +110,12 @@ daemon_pid() {
 # our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line; two commands for all of
 # /proc, since this is asked before and after every test
 our_processes() {
-	local process program
-	local -a files=()
-	while read -r process program; do
-		program=${program##*/}
-		[[ $program =~ $DAEMON_PROGRAMS && $program =~ ${1:-.} ]] && files+=("$process/fd")
-	done < <(find /proc/[0-9]*/exe -maxdepth 0 -printf '%h %l\n' 2>/dev/null)
+	local -a files
+	mapfile -t files < <(find /proc/[0-9]*/exe -maxdepth 0 -printf '%h %l\n' 2>/dev/null |
+		awk -v ours="$DAEMON_PROGRAMS" -v wanted="${1:-.}" '{
+			folder = $1
+			sub(/^[^ ]* (.*\/)?/, "")
+			if ($0 ~ ours && $0 ~ wanted) print folder "/fd" }')
 	((${#files[@]})) || return 0
 	# its exit status tells nothing: a file may be closed while find looks
 	find "${files[@]}" -lname "*$dir/*" -printf '%h\n' 2>/dev/null | cut -d/ -f3 | sort -u || true
@@ -124,19 +124,12 @@ our_processes() {
 # job_processes: what the cluster's jobs run: below a slurmstepd, or in a job of this slurm.conf
 job_processes() {
 	local -A wanted=()
-	local pid parent again=1 environment
-	for pid in $(our_processes slurmstepd); do
+	local -a steps
+	local pid environment
+	mapfile -t steps < <(our_processes slurmstepd)
+	while read -r pid; do
 		wanted[$pid]=1
-	done
-	while ((again)); do
-		again=0
-		while read -r pid parent; do
-			if [[ -n ${wanted[$parent]+x} && -z ${wanted[$pid]+x} ]]; then
-				wanted[$pid]=1
-				again=1
-			fi
-		done < <(ps -eo pid=,ppid=)
-	done
+	done < <(below "${steps[@]}")
 	while IFS= read -r environment; do
 		if grep -qsz '^SLURM_JOB_ID=' "$environment"; then
 			pid=${environment#/proc/}
@@ -147,17 +140,34 @@ job_processes() {
 	((!${#wanted[@]})) || printf '%s\n' "${!wanted[@]}"
 }
 
+# below PID...: these, their children, their children, ..., one a line
+below() {
+	(($#)) || return 0
+	ps -eo pid=,ppid= | awk -v tops="$*" '
+		BEGIN { for (count = split(tops, top); count; count--) wanted[top[count]] }
+		{ parent[$1] = $2 }
+		END {
+			do {
+				again = 0
+				for (pid in parent)
+					if (!(pid in wanted) && parent[pid] in wanted) {
+						wanted[pid]
+						again = 1
+					}
+			} while (again)
+			for (pid in wanted)
+				print pid
+		}'
+}
+
 # note_births: when each process of now began. A number is given to another process soon after its own has ended: where
 # many clusters run, 32,768 of them last for a minute.
 declare -A born=()
 note_births() {
-	local stat
-	local -a fields
-	born=()
-	while IFS= read -r stat; do
-		read -ra fields <<<"${stat##*) }"
-		born[${stat%% *}]=${fields[19]-}
-	done < <(cat /proc/[0-9]*/stat 2>/dev/null)
+	eval "born=($(cat /proc/[0-9]*/stat 2>/dev/null | awk '/^[0-9]+ \(/ {
+		pid = $1
+		sub(/^.*\) /, "")
+		if ($20 ~ /^[0-9]+$/) print "[" pid "]=" $20 }'))"
 }
 
 # is_same PID: it runs, and is what had this number at note_births, where that was called
