@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/bench: figures (run by hand)
 
-check_LTLIBRARIES =
 check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place tests/bench/bench_layout tests/bench/bench_note
 tests_bench_bench_note_SOURCES = tests/bench/bench_note.c tests/fabric.c tests/fabric.h
 tests_bench_bench_note_LDADD = libonespine.la
@@ -13,15 +12,15 @@ tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c
 tests_bench_simulate_place_LDADD = libonespine.la -lm
 if HAVE_SHADOW
 check_PROGRAMS += tests/bench/bench_exchange tests/bench/bench_components tests/bench/bench_extra
-tests_bench_bench_extra_SOURCES = tests/bench/bench_extra.c tests/unit/shadow_calls.h $(FAKE_SLURMCTLD)
+tests_bench_bench_extra_SOURCES = tests/bench/bench_extra.c tests/unit/shadow_calls.h
 tests_bench_bench_extra_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_bench_bench_extra_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=time
 tests_bench_bench_extra_LDADD = $(SHADOW_TEST_LIBS)
-tests_bench_bench_components_SOURCES = tests/bench/bench_components.c tests/unit/shadow_calls.h $(FAKE_SLURMCTLD)
+tests_bench_bench_components_SOURCES = tests/bench/bench_components.c tests/unit/shadow_calls.h
 tests_bench_bench_components_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_bench_bench_components_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_bench_bench_components_LDADD = $(SHADOW_TEST_LIBS)
-tests_bench_bench_exchange_SOURCES = tests/bench/bench_exchange.c $(FAKE_SLURMCTLD)
+tests_bench_bench_exchange_SOURCES = tests/bench/bench_exchange.c
 tests_bench_bench_exchange_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_bench_bench_exchange_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_bench_bench_exchange_LDADD = $(SHADOW_TEST_LIBS)
