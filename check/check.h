@@ -125,10 +125,10 @@ struct osp_check_context {
 	const struct osp_check *check; /* the check that runs; set by the runner */
 	uint64_t until_ms; /* the budget's end (osp_now_ms()), 0: none; set by the runner */
 	/* Where results go; set by the runner. */
-	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
-	void (*tell_speed)(struct osp_check_context *context, const struct osp_speed *speed);
-	void (*tell_figure)(struct osp_check_context *context, const struct osp_figure *figure);
-	void *teller;
+	void (*report)(struct osp_check_context *context, const struct osp_result *result);
+	void (*report_speed)(struct osp_check_context *context, const struct osp_speed *speed);
+	void (*report_figure)(struct osp_check_context *context, const struct osp_figure *figure);
+	void *reporter;
 };
 
 /* Which checks share a child. The checks of one group run in it one after the other. A crash or
@@ -275,9 +275,9 @@ int osp_run_checks(struct osp_check_context *context, const struct osp_check *co
 		   struct osp_error *error);
 void osp_run_free(struct osp_run *run);
 
-/* Returns the worst verdict that counts (mode enforce). With `told`, those in mode comment count
- * too. */
-enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
+/* Returns the worst verdict that counts (mode enforce). With `reported`, those in mode comment
+ * count too. */
+enum osp_verdict osp_run_verdict(const struct osp_run *run, bool reported);
 
 /*
  * Writes the reason for Slurm, from the worst result: "onespine: gpu3 ecc 12 uncorrectable > 0;

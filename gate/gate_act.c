@@ -309,7 +309,7 @@ void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_repor
 	verdict->sentences = NULL;
 	verdict->sentence_count = 0;
 	if (osp_gate_all_well(here->gang, reports, here->policy)) {
-		if (!gate_act_seen.told || gate_act_ask_job(here->gang, until_ms) != 0)
+		if (!gate_act_seen.reported || gate_act_ask_job(here->gang, until_ms) != 0)
 			return;
 		snprintf(words, sizeof(words), "passed on %u node%s", here->gang->node_count,
 			 here->gang->node_count == 1 ? "" : "s");
@@ -324,11 +324,11 @@ bool osp_gate_act_left(const struct osp_gate_verdict *verdict)
 	return gate_act_seen.reports || verdict->kind == OSP_GATE_SHRINK;
 }
 
-void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_verdict *told,
+void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_verdict *reported,
 			uint64_t until_ms)
 {
 	struct osp_gate_verdict again = {.kind = OSP_GATE_GO};
-	struct osp_gate_verdict verdict = *told;
+	struct osp_gate_verdict verdict = *reported;
 
 	if (gate_act_seen.reports) {
 		until_ms = osp_now_ms() + PATIENCE_MS;
@@ -390,7 +390,7 @@ bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_ga
 	osp_gate_progress(here->gang, reports, words, sizeof(words));
 	if (gate_act_seen.job.batch) {
 		gate_act_comment(here->gang, NULL, gate_act_stopped_before(), words, until_ms);
-		gate_act_seen.told = true;
+		gate_act_seen.reported = true;
 	} else {
 		snprintf(line, sizeof(line), "onespine: %s", words);
 		osp_controller_notify(here->gang->job, line, until_ms);

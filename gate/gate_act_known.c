@@ -229,7 +229,7 @@ uint32_t *gate_act_leaves(const struct osp_gate_gang *gang)
 	return table.leaf;
 }
 
-/* Tells whether each of so many segments has spares, and a node that stays. */
+/* Returns whether each of so many segments has spares, and a node that stays. */
 static bool are_segments(const struct osp_gate_gang *gang, const uint32_t *segment, uint32_t count)
 {
 	uint32_t *nodes = count ? calloc(count, sizeof(*nodes)) : NULL;
@@ -243,7 +243,7 @@ static bool are_segments(const struct osp_gate_gang *gang, const uint32_t *segme
 	return good;
 }
 
-/* Tells whether the gang is held to its segments; if not, its spares are the job's. */
+/* Returns whether the gang is held to its segments; if not, its spares are the job's. */
 static bool is_held(void)
 {
 	struct osp_note note = {.gang = NULL};
@@ -259,13 +259,13 @@ static bool is_held(void)
 
 uint32_t *gate_act_segments(const struct osp_gate_gang *gang, bool *unknown)
 {
-	bool told = gang->segments && *gang->segments;
+	bool reported = gang->segments && *gang->segments;
 	uint32_t *segment;
 
 	*unknown = false;
-	if (!gang->segment_spares || (!told && !is_held()))
+	if (!gang->segment_spares || (!reported && !is_held()))
 		return NULL;
-	segment = told ? calloc(gang->node_count, sizeof(*segment)) : NULL;
+	segment = reported ? calloc(gang->node_count, sizeof(*segment)) : NULL;
 	if (segment &&
 	    are_segments(gang, segment,
 			 osp_gang_segments_read(gang->segments, gang->node_count, segment)))

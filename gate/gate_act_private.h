@@ -21,7 +21,7 @@
 /* What this process has learnt; one gate a process. */
 struct gate_act_seen {
 	const struct osp_gate_job *job_here; /* for the log */
-	bool told;			     /* AdminComment says how far the gate is */
+	bool reported;			     /* AdminComment says how far the gate is */
 	struct osp_gate_report *reports;     /* to be decided again: slurmctld did not answer */
 	struct osp_controller_job job;	     /* as last asked */
 	bool job_known;
@@ -53,7 +53,7 @@ struct gate_act_keeping {
 /* Returns the rank of a node's name, OSP_GATE_NOBODY if it has none. */
 uint32_t gate_act_rank_of(const struct osp_gate_gang *gang, const char *node, uint32_t *hint);
 
-/* Tells whether the verdict takes the node out of the job. */
+/* Returns whether the verdict takes the node out of the job. */
 bool gate_act_released(const struct osp_gate_verdict *verdict, uint32_t rank);
 
 /* Returns the AdminComment with `words` in the gate's piece and, where nodes are released, without

@@ -115,7 +115,7 @@ static void await(struct gate_arounds *arounds, uint32_t rank)
 	if (arounds->awaited[rank])
 		return;
 	arounds->awaited[rank] = true;
-	arounds->now[rank].quiet = OSP_GATE_NOT_TOLD;
+	arounds->now[rank].quiet = OSP_GATE_NOT_REPORTED;
 	arounds->missing++;
 }
 

@@ -40,7 +40,7 @@ void gate_around_end(struct gate_around *around);
 
 /* For the decider: the reports of a round's nodes, by rank. */
 struct gate_arounds {
-	struct osp_gate_traffic *now;  /* of this round; NOT_TOLD: no report yet */
+	struct osp_gate_traffic *now;  /* of this round; NOT_REPORTED: no report yet */
 	struct osp_gate_traffic *seen; /* the last that was not quiet, of any round */
 	bool *awaited;
 	uint32_t missing;

@@ -11,16 +11,16 @@
 #include "host/slurm/node_extra.h"
 #include "lib/topology/placed_instance.h"
 
-#define TELL_MS 2000
+#define REPORT_MS 2000
 
 /* Writes the instance into the node's Extra. That is not everywhere ours to write: then the watch
  * sees the instance at its next question. */
-static void tell(const struct osp_gate_job *job, const char *instance)
+static void report_instance(const struct osp_gate_job *job, const char *instance)
 {
 	struct osp_error error = {.text = ""};
 
 	if (osp_config_history(job->config)->slurm_extra &&
-	    osp_extra_put_instance(job->node, instance, TELL_MS, &error))
+	    osp_extra_put_instance(job->node, instance, REPORT_MS, &error))
 		osp_gate_log(job, "the node's Extra field is not written: %s", error.text);
 }
 
@@ -40,5 +40,5 @@ void osp_gate_instance_look(const struct osp_gate_job *job, struct osp_gate_repo
 	snprintf(report->reason, sizeof(report->reason),
 		 "onespine: instance %.60s is not the one placed; its place is asked anew",
 		 identity.instance);
-	tell(job, identity.instance);
+	report_instance(job, identity.instance);
 }

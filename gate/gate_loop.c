@@ -545,8 +545,8 @@ static bool is_watcher(const struct gate_loop *loop)
 		!barrier->connected);
 }
 
-/* Whether the job is still there, and how far we are: asked and told only when it takes long, by
- * one node, and for two seconds at most. */
+/* Whether the job is still there, and how far we are: asked and reported only when it takes long,
+ * by one node, and for two seconds at most. */
 static void watch_job(struct gate_loop *loop)
 {
 	struct osp_gate_report *reports;
@@ -578,7 +578,7 @@ static void write_verdict(struct osp_text *message, const struct osp_gate_header
 	osp_gate_write_verdict(message, header, verdict);
 }
 
-static void tell_verdict(struct gate_loop *loop)
+static void report_verdict(struct gate_loop *loop)
 {
 	for (size_t i = 0; i < loop->peer_count; i++)
 		if (loop->peers[i].state != OSP_GATE_PEER_KNOWN)
@@ -775,9 +775,9 @@ static enum osp_gate_outcome run_loop(struct gate_loop *loop)
 	return OSP_GATE_KNOWN;
 }
 
-/* The verdict is known: told, and what it needs is done. Where this process is killed meanwhile
- * nobody does it again, and a decider that had something left to do lets its Prolog fail, so that
- * the job does not start. */
+/* The verdict is known: it is reported, and what it needs is done. Where this process is killed
+ * meanwhile nobody does it again, and a decider that had something left to do lets its Prolog fail,
+ * so that the job does not start. */
 static void finish(struct gate_loop *loop)
 {
 	const struct osp_gate_verdict *verdict = loop->verdict;
@@ -785,7 +785,7 @@ static void finish(struct gate_loop *loop)
 
 	osp_gate_again_never(decides && osp_gate_act_left(verdict) ? OSP_EXIT_NO : OSP_EXIT_YES);
 	if (loop->wire.node_count > 1) {
-		tell_verdict(loop);
+		report_verdict(loop);
 		say_goodbye(loop);
 	}
 	if (decides)
@@ -795,7 +795,7 @@ static void finish(struct gate_loop *loop)
 }
 
 /* None will come, to those below neither. */
-static void tell_none(struct gate_loop *loop)
+static void report_none(struct gate_loop *loop)
 {
 	gate_send_others(loop, true);
 	say_goodbye(loop);
@@ -829,7 +829,7 @@ enum osp_gate_outcome osp_gate_loop(const struct osp_gate_job *job,
 	if (outcome == OSP_GATE_KNOWN)
 		finish(loop);
 	else if (loop->no_verdict)
-		tell_none(loop);
+		report_none(loop);
 	close_talk(loop);
 	free(loop);
 	return outcome;

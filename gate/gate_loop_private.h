@@ -37,12 +37,12 @@ struct gate_flow {
 struct gate_measure {
 	uint32_t round; /* 0: nothing is measured */
 	bool decides;
-	bool done;	 /* the decider: all rounds */
-	bool takes_part; /* this node, in this round */
-	bool links_told; /* the others: this round's figures */
-	bool own_told;	 /* what went on around it here */
+	bool done;	     /* the decider: all rounds */
+	bool takes_part;     /* this node, in this round */
+	bool links_reported; /* the others: this round's figures */
+	bool own_reported;   /* what went on around it here */
 	struct osp_gate_link *orders;
-	bool *told; /* by order: its figure is there */
+	bool *reported; /* by order: its figure is there */
 	uint32_t order_count;
 	uint32_t missing;
 	uint64_t until_ms;
@@ -57,9 +57,9 @@ struct gate_measure {
 struct gate_reduce {
 	uint32_t round; /* 0: none yet; 1: getting ready */
 	bool decides;
-	bool done;     /* the decider: all rounds */
-	bool judged;   /* and what came of it needs nothing more from TCP */
-	bool own_told; /* this round's part of this node */
+	bool done;	   /* the decider: all rounds */
+	bool judged;	   /* and what came of it needs nothing more from TCP */
+	bool own_reported; /* this round's part of this node */
 	uint64_t until_ms;
 	struct osp_gate_reduce order; /* of this round */
 	struct gate_reducer reducer;
@@ -69,7 +69,7 @@ struct gate_reduce {
 	uint64_t asked_ns;
 	struct osp_gate_traffic *seen; /* by rank: the last that was not quiet */
 	bool *fit;
-	bool *told;
+	bool *reported;
 	uint32_t missing;
 	struct osp_gate_part *ready; /* with the newest id */
 	struct osp_gate_part *last;  /* of this round */
@@ -95,7 +95,7 @@ struct gate_loop {
 	uint32_t above_port;  /* the n-th port is tried */
 	uint32_t above_round; /* rounds over all ports without an answer */
 	uint64_t first_try_ms;
-	uint32_t losses;      /* connections that a parent ended */
+	uint32_t losses; /* connections that a parent ended */
 	uint64_t first_loss_ms;
 	uint64_t next_try_ms;
 	struct osp_gate_peer peers[GATE_PEERS_MAX];

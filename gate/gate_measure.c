@@ -20,7 +20,7 @@
 #include "gate/gate_loop.h"
 
 #define ROUND_MS     1500 /* to send, receive and compare */
-#define TELL_MS	     500  /* for the figures to come up */
+#define REPORT_MS    500  /* for the figures to come up */
 #define READ_MS	     250  /* of these: for counters whose reading has begun */
 #define SEND_MS	     400
 #define SEND_BYTES   ((size_t)64 * 1024 * 1024)
@@ -69,8 +69,8 @@ static uint32_t round_ms(const struct gate_loop *loop)
 	uint64_t left_ms = now_ms < verdict_ms ? (verdict_ms - now_ms) / OSP_GATE_LINK_ROUNDS : 0;
 	uint64_t most_ms = says ? strtoul(says, NULL, 10) : 0;
 
-	if (most_ms + TELL_MS > left_ms)
-		most_ms = left_ms > TELL_MS ? left_ms - TELL_MS : 0;
+	if (most_ms + REPORT_MS > left_ms)
+		most_ms = left_ms > REPORT_MS ? left_ms - REPORT_MS : 0;
 	return most_ms > ROUND_MS ? (uint32_t)most_ms : ROUND_MS;
 }
 
@@ -312,11 +312,11 @@ static void put_figure(struct gate_loop *loop, const struct osp_gate_link *figur
 	for (uint32_t i = 0; i < measure->order_count; i++) {
 		struct osp_gate_link *link = &measure->orders[i];
 
-		if (link->from != figure->from || link->to != figure->to || measure->told[i])
+		if (link->from != figure->from || link->to != figure->to || measure->reported[i])
 			continue;
 		link->gbps = figure->gbps;
 		link->wrong = figure->wrong;
-		measure->told[i] = true;
+		measure->reported[i] = true;
 		measure->missing--;
 		return;
 	}
@@ -376,7 +376,8 @@ static uint32_t own_missing(const struct gate_loop *loop)
 	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < loop->measure.order_count; i++)
-		missing += loop->measure.orders[i].to == loop->wire.rank && !loop->measure.told[i];
+		missing +=
+			loop->measure.orders[i].to == loop->wire.rank && !loop->measure.reported[i];
 	return missing;
 }
 
@@ -386,14 +387,14 @@ static void write_links(struct osp_text *message, const struct osp_gate_header *
 	osp_gate_write_links(message, header, links, count);
 }
 
-static void tell_links(struct gate_loop *loop, const struct osp_gate_link *links, uint32_t count)
+static void report_links(struct gate_loop *loop, const struct osp_gate_link *links, uint32_t count)
 {
 	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_LINKS, loop->measure.round,
 						      write_links, links, count});
 }
 
 /* What this node received; what did not come is nothing. */
-static void tell_own(struct gate_loop *loop)
+static void report_own(struct gate_loop *loop)
 {
 	struct osp_gate_link *own = calloc(loop->measure.order_count + 1, sizeof(*own));
 	uint32_t count = 0;
@@ -402,9 +403,9 @@ static void tell_own(struct gate_loop *loop)
 		if (loop->measure.orders[i].to == loop->wire.rank)
 			own[count++] = loop->measure.orders[i];
 	if (count)
-		tell_links(loop, own, count);
+		report_links(loop, own, count);
 	free(own);
-	loop->measure.links_told = true;
+	loop->measure.links_reported = true;
 }
 
 static void write_traffic(struct osp_text *message, const struct osp_gate_header *header,
@@ -413,8 +414,8 @@ static void write_traffic(struct osp_text *message, const struct osp_gate_header
 	osp_gate_write_traffic(message, header, traffic, count);
 }
 
-static void tell_traffic(struct gate_loop *loop, const struct osp_gate_traffic *traffic,
-			 uint32_t count)
+static void report_traffic(struct gate_loop *loop, const struct osp_gate_traffic *traffic,
+			   uint32_t count)
 {
 	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_TRAFFIC, loop->measure.round,
 						      write_traffic, traffic, count});
@@ -422,14 +423,14 @@ static void tell_traffic(struct gate_loop *loop, const struct osp_gate_traffic *
 
 /* What this node saw around the round, once all of its part in it is over. A reading that began
  * within the round's time has READ_MS more. */
-static void tell_around(struct gate_loop *loop, uint64_t now_ms)
+static void report_around(struct gate_loop *loop, uint64_t now_ms)
 {
 	struct gate_measure *measure = &loop->measure;
 	const struct sockaddr_storage *own = loop->own_bound ? &loop->own : NULL;
 	bool ended = !sends(loop) && !own_missing(loop), over = now_ms >= measure->until_ms;
 	struct osp_gate_traffic traffic;
 
-	if (measure->own_told || (!over && !ended))
+	if (measure->own_reported || (!over && !ended))
 		return;
 	if (ended)
 		gate_around_ended(&measure->around, loop->job->root, own);
@@ -440,8 +441,8 @@ static void tell_around(struct gate_loop *loop, uint64_t now_ms)
 	if (measure->decides)
 		gate_arounds_put(&measure->arounds, &traffic);
 	else if (measure->takes_part)
-		tell_traffic(loop, &traffic, 1);
-	measure->own_told = true;
+		report_traffic(loop, &traffic, 1);
+	measure->own_reported = true;
 }
 
 void gate_measure_hear(struct gate_loop *loop, const struct osp_gate_message *message)
@@ -449,7 +450,7 @@ void gate_measure_hear(struct gate_loop *loop, const struct osp_gate_message *me
 	if (message->header.round != loop->measure.round)
 		return;
 	if (!loop->measure.decides) {
-		tell_links(loop, message->links, message->count);
+		report_links(loop, message->links, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
@@ -461,7 +462,7 @@ void gate_measure_hear_traffic(struct gate_loop *loop, const struct osp_gate_mes
 	if (message->header.round != loop->measure.round)
 		return;
 	if (!loop->measure.decides) {
-		tell_traffic(loop, message->traffic, message->count);
+		report_traffic(loop, message->traffic, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
@@ -477,17 +478,17 @@ static void begin_round(struct gate_loop *loop, uint32_t round, struct osp_gate_
 	struct gate_measure *measure = &loop->measure;
 
 	free(measure->orders);
-	free(measure->told);
+	free(measure->reported);
 	measure->round = round;
 	measure->orders = links;
 	measure->order_count = count;
 	measure->missing = count;
-	measure->told = calloc(count + 1, sizeof(*measure->told));
-	measure->links_told = false;
-	measure->own_told = false;
+	measure->reported = calloc(count + 1, sizeof(*measure->reported));
+	measure->links_reported = false;
+	measure->own_reported = false;
 	measure->takes_part = false;
 	measure->until_ms = gate_now_ms(loop) + round_ms(loop);
-	if (!measure->told ||
+	if (!measure->reported ||
 	    (measure->decides &&
 	     !gate_arounds_begin(&measure->arounds, links, count, loop->wire.node_count))) {
 		measure->order_count = 0;
@@ -529,7 +530,8 @@ bool gate_measuring(const struct gate_loop *loop)
 
 	if (!measure->round)
 		return false;
-	return measure->decides ? !measure->done : !(measure->own_told && measure->links_told);
+	return measure->decides ? !measure->done
+				: !(measure->own_reported && measure->links_reported);
 }
 
 /* The second round where the first was bad, and time is left; else all is measured. */
@@ -551,7 +553,8 @@ static void next_round(struct gate_loop *loop)
 	measure->order_count = 0;
 	links = calloc(5 * (size_t)loop->wire.node_count, sizeof(*links));
 	count = links ? osp_gate_links_again(&measure->ring, loop->wire.node_count, links) : 0;
-	if (count > 0 && gate_now_ms(loop) + ROUND_MS + TELL_MS < loop->barrier.times.verdict_ms) {
+	if (count > 0 &&
+	    gate_now_ms(loop) + ROUND_MS + REPORT_MS < loop->barrier.times.verdict_ms) {
 		measure->done = false;
 		begin_round(loop, OSP_GATE_LINK_ROUNDS, links, (uint32_t)count);
 	} else {
@@ -568,16 +571,16 @@ void gate_measure_serve(struct gate_loop *loop)
 		return;
 	read_flows(loop);
 	if (measure->takes_part)
-		tell_around(loop, now_ms);
+		report_around(loop, now_ms);
 	else
-		measure->own_told = true;
+		measure->own_reported = true;
 	if (!measure->decides) {
-		if (!measure->links_told && (!own_missing(loop) || now_ms >= measure->until_ms))
-			tell_own(loop);
+		if (!measure->links_reported && (!own_missing(loop) || now_ms >= measure->until_ms))
+			report_own(loop);
 		return;
 	}
 	if ((!measure->missing && !measure->arounds.missing) ||
-	    now_ms >= measure->until_ms + TELL_MS)
+	    now_ms >= measure->until_ms + REPORT_MS)
 		next_round(loop);
 }
 
@@ -592,7 +595,7 @@ bool gate_measure_start(struct gate_loop *loop, const struct osp_gate_report *re
 
 	if (fit && links && loop->job->policy->network != OSP_GATE_NETWORK_OFF &&
 	    gate_find_fit(reports, count, fit) &&
-	    gate_now_ms(loop) + ROUND_MS + TELL_MS < loop->barrier.times.verdict_ms)
+	    gate_now_ms(loop) + ROUND_MS + REPORT_MS < loop->barrier.times.verdict_ms)
 		link_count = osp_gate_ring(fit, count, links);
 	free(fit);
 	if (!link_count) {
@@ -668,5 +671,5 @@ void gate_measure_free(struct gate_loop *loop)
 	if (measure->ring.links != measure->orders)
 		free(measure->ring.links);
 	free(measure->orders);
-	free(measure->told);
+	free(measure->reported);
 }

@@ -5,7 +5,7 @@
  * The decider orders links (lib/gate/gate_links.h); each node sends to and receives from whom it is
  * told, in processes that have given up root's rights before the first byte, over connections that
  * began as the gate's own do. Every byte is compared with what must have been sent; the receiver
- * tells the figure. Only for gate/gate_loop.c. One thread.
+ * reports the figure. Only for gate/gate_loop.c. One thread.
  */
 #ifndef OSP_GATE_MEASURE_H
 #define OSP_GATE_MEASURE_H

@@ -10,7 +10,7 @@
 
 #include "gate/gate_loop.h"
 
-#define TELL_MS	       500  /* for the parts to come up */
+#define REPORT_MS      500  /* for the parts to come up */
 #define TCP_MS	       4000 /* that TCP's rounds need where this fails */
 #define ROUND_LEAST_MS 1000
 #define ROUND_MOST_MS  60000
@@ -30,11 +30,11 @@ static void put_part(struct gate_loop *loop, const struct osp_gate_part *part)
 	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_part *to;
 
-	if (part->rank >= loop->wire.node_count || reduce->told[part->rank])
+	if (part->rank >= loop->wire.node_count || reduce->reported[part->rank])
 		return;
 	to = reduce->round == 1 ? &reduce->ready[part->rank] : &reduce->last[part->rank];
 	*to = *part;
-	reduce->told[part->rank] = true;
+	reduce->reported[part->rank] = true;
 	reduce->missing--;
 	if (reduce->round > 1 && part->quiet != OSP_GATE_QUIET)
 		reduce->seen[part->rank] =
@@ -51,26 +51,26 @@ static void write_parts(struct osp_text *message, const struct osp_gate_header *
 	osp_gate_write_parts(message, header, parts, count);
 }
 
-static void tell_parts(struct gate_loop *loop, const struct osp_gate_part *parts, uint32_t count)
+static void report_parts(struct gate_loop *loop, const struct osp_gate_part *parts, uint32_t count)
 {
 	gate_send_above(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_PARTS, loop->reduce.round,
 						      write_parts, parts, count});
 }
 
-static void tell_own(struct gate_loop *loop, struct osp_gate_part *part)
+static void report_own(struct gate_loop *loop, struct osp_gate_part *part)
 {
 	part->rank = own_rank(loop);
-	loop->reduce.own_told = true;
+	loop->reduce.own_reported = true;
 	if (loop->reduce.decides)
 		put_part(loop, part);
 	else
-		tell_parts(loop, part, 1);
+		report_parts(loop, part, 1);
 }
 
-static void tell_broken(struct gate_loop *loop, const char *format, ...)
+static void report_broken(struct gate_loop *loop, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void tell_broken(struct gate_loop *loop, const char *format, ...)
+static void report_broken(struct gate_loop *loop, const char *format, ...)
 {
 	struct osp_gate_part part = {.state = OSP_GATE_PART_BROKE};
 	va_list arguments;
@@ -78,7 +78,7 @@ static void tell_broken(struct gate_loop *loop, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(part.why, sizeof(part.why), format, arguments);
 	va_end(arguments);
-	tell_own(loop, &part);
+	report_own(loop, &part);
 }
 
 /* The ranks of this node's GPUs in its group. */
@@ -133,17 +133,17 @@ static void take_part(struct gate_loop *loop)
 	uint32_t group, first, ranks;
 
 	if (!find_place(loop, &group, &first, &ranks)) {
-		loop->reduce.own_told = true;
+		loop->reduce.own_reported = true;
 	} else if (!order->group_count) {
 		uint64_t now_ms = gate_now_ms(loop), end_ms = loop->barrier.times.verdict_ms;
 
 		if (gate_reducer_start(reducer, loop->job,
 				       end_ms > now_ms ? (uint32_t)(end_ms - now_ms) : 0, &error))
-			tell_broken(loop, "%.100s", error.text);
+			report_broken(loop, "%.100s", error.text);
 	} else {
 		look_around(loop);
 		if (!gate_reducer_ask(reducer, first, ranks, order->sum_kib, order->ids[group]))
-			tell_broken(loop, "its process for NCCL has gone");
+			report_broken(loop, "its process for NCCL has gone");
 	}
 }
 
@@ -165,7 +165,7 @@ static void begin_round(struct gate_loop *loop, uint32_t round, struct osp_gate_
 	reduce->order = *order;
 	memset(order, 0, sizeof(*order));
 	reduce->round = round;
-	reduce->own_told = false;
+	reduce->own_reported = false;
 	reduce->until_ms = gate_now_ms(loop) + reduce->order.limit_ms;
 	gate_send_below(loop, &(struct gate_outgoing){OSP_GATE_MESSAGE_REDUCE, round, write_order,
 						      &reduce->order, 1});
@@ -184,7 +184,7 @@ void gate_reduce_hear(struct gate_loop *loop, const struct osp_gate_message *mes
 	if (message->header.round != loop->reduce.round)
 		return;
 	if (!loop->reduce.decides) {
-		tell_parts(loop, message->parts, message->count);
+		report_parts(loop, message->parts, message->count);
 		return;
 	}
 	for (uint32_t i = 0; i < message->count; i++)
@@ -229,15 +229,15 @@ static void give_up(struct gate_loop *loop, const char *format, ...)
 	finish(loop, false);
 }
 
-/* Takes what `order` holds; its members are the ones that will tell. */
+/* Takes what `order` holds; its members are the ones that will report. */
 static void order_round(struct gate_loop *loop, struct osp_gate_reduce *order)
 {
 	struct gate_reduce *reduce = &loop->reduce;
 
-	memset(reduce->told, true, loop->wire.node_count * sizeof(*reduce->told));
+	memset(reduce->reported, true, loop->wire.node_count * sizeof(*reduce->reported));
 	memset(reduce->last, 0, loop->wire.node_count * sizeof(*reduce->last));
 	for (uint32_t i = 0; i < order->member_count; i++)
-		reduce->told[order->members[i].rank] = false;
+		reduce->reported[order->members[i].rank] = false;
 	reduce->missing = order->member_count;
 	begin_round(loop, reduce->round + 1, order);
 }
@@ -350,14 +350,14 @@ static bool order_pairs(struct gate_loop *loop)
 
 /* --- what came of a round --------------------------------------------------------------------- */
 
-/* Who has not told, or told that something broke; NOBODY. */
+/* The rank that has not reported, or reported a break; NOBODY. */
 static uint32_t who_broke(const struct gate_reduce *reduce, const struct osp_gate_part *parts,
 			  enum osp_gate_part_state wanted)
 {
 	for (uint32_t i = 0; i < reduce->order.member_count; i++) {
 		uint32_t rank = reduce->order.members[i].rank;
 
-		if (!reduce->told[rank] || parts[rank].state != wanted)
+		if (!reduce->reported[rank] || parts[rank].state != wanted)
 			return rank;
 	}
 	return OSP_GATE_NOBODY;
@@ -366,7 +366,7 @@ static uint32_t who_broke(const struct gate_reduce *reduce, const struct osp_gat
 static const char *why_of(const struct gate_reduce *reduce, const struct osp_gate_part *parts,
 			  uint32_t rank)
 {
-	if (!reduce->told[rank])
+	if (!reduce->reported[rank])
 		return "no answer in time";
 	return *parts[rank].why ? parts[rank].why : "no figure";
 }
@@ -480,7 +480,7 @@ static void drop_pair(struct gate_loop *loop, const struct osp_gate_member *one,
 	for (int n = 0; n < 2; n++) {
 		uint32_t rank = n ? other->rank : one->rank;
 
-		if (!reduce->told[rank] || reduce->last[rank].state != OSP_GATE_PART_DONE)
+		if (!reduce->reported[rank] || reduce->last[rank].state != OSP_GATE_PART_DONE)
 			reduce->fit[rank] = false;
 	}
 }
@@ -571,7 +571,7 @@ static bool is_reducing(const struct gate_loop *loop)
 
 	if (!reduce->round)
 		return false;
-	return reduce->decides ? !reduce->done : !reduce->own_told;
+	return reduce->decides ? !reduce->done : !reduce->own_reported;
 }
 
 static void keep_answer(struct gate_loop *loop, const struct osp_gate_part *part)
@@ -589,7 +589,7 @@ static void keep_answer(struct gate_loop *loop, const struct osp_gate_part *part
 	reduce->own_answered = true;
 }
 
-static void tell_with_traffic(struct gate_loop *loop)
+static void report_with_traffic(struct gate_loop *loop)
 {
 	struct gate_reduce *reduce = &loop->reduce;
 	struct osp_gate_traffic traffic;
@@ -598,7 +598,7 @@ static void tell_with_traffic(struct gate_loop *loop)
 		return;
 	reduce->own.quiet = traffic.quiet;
 	reduce->own.foreign_gbps = traffic.foreign_gbps;
-	tell_own(loop, &reduce->own);
+	report_own(loop, &reduce->own);
 }
 
 static void serve_own(struct gate_loop *loop)
@@ -607,24 +607,24 @@ static void serve_own(struct gate_loop *loop)
 	struct osp_gate_part part;
 	int state;
 
-	if (reduce->own_told)
+	if (reduce->own_reported)
 		return;
 	if (reduce->own_answered) {
-		tell_with_traffic(loop);
+		report_with_traffic(loop);
 		return;
 	}
 	state = gate_reducer_read(&reduce->reducer, &part);
 	if (state > 0 && part.state == OSP_GATE_PART_DONE) {
 		keep_answer(loop, &part);
-		tell_with_traffic(loop);
+		report_with_traffic(loop);
 	} else if (state > 0) {
-		tell_own(loop, &part);
+		report_own(loop, &part);
 	} else if (state < 0) {
 		gate_reducer_let_go(&reduce->reducer);
-		tell_broken(loop, "its process for NCCL ended");
+		report_broken(loop, "its process for NCCL ended");
 	} else if (gate_now_ms(loop) >= reduce->until_ms) {
 		gate_reducer_let_go(&reduce->reducer);
-		tell_broken(loop, "no answer from NCCL in %u ms", reduce->order.limit_ms);
+		report_broken(loop, "no answer from NCCL in %u ms", reduce->order.limit_ms);
 	}
 }
 
@@ -636,7 +636,7 @@ void gate_reduce_serve(struct gate_loop *loop)
 		return;
 	serve_own(loop);
 	if (reduce->decides &&
-	    (!reduce->missing || gate_now_ms(loop) >= reduce->until_ms + TELL_MS))
+	    (!reduce->missing || gate_now_ms(loop) >= reduce->until_ms + REPORT_MS))
 		next_round(loop);
 }
 
@@ -644,9 +644,9 @@ uint64_t gate_reduce_look_ms(const struct gate_loop *loop)
 {
 	if (!is_reducing(loop))
 		return UINT64_MAX;
-	if (loop->reduce.own_answered && !loop->reduce.own_told)
+	if (loop->reduce.own_answered && !loop->reduce.own_reported)
 		return gate_now_ms(loop) + LOOK_MS;
-	return loop->reduce.until_ms + (loop->reduce.own_told ? TELL_MS : 0);
+	return loop->reduce.until_ms + (loop->reduce.own_reported ? REPORT_MS : 0);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -670,11 +670,11 @@ bool gate_reduce_start(struct gate_loop *loop, const struct osp_gate_report *rep
 	if (!is_wanted(loop) || count < 2)
 		return false;
 	reduce->fit = calloc(count, sizeof(*reduce->fit));
-	reduce->told = calloc(count, sizeof(*reduce->told));
+	reduce->reported = calloc(count, sizeof(*reduce->reported));
 	reduce->ready = calloc(count, sizeof(*reduce->ready));
 	reduce->last = calloc(count, sizeof(*reduce->last));
 	reduce->seen = calloc(count, sizeof(*reduce->seen));
-	if (!reduce->fit || !reduce->told || !reduce->ready || !reduce->last || !reduce->seen)
+	if (!reduce->fit || !reduce->reported || !reduce->ready || !reduce->last || !reduce->seen)
 		return false;
 	if (gate_find_fit(reports, count, reduce->fit) < 2)
 		return false;
@@ -689,7 +689,7 @@ bool gate_reduce_start(struct gate_loop *loop, const struct osp_gate_report *rep
 
 void gate_reduce_stop(struct gate_loop *loop)
 {
-	loop->reduce.own_told = true;
+	loop->reduce.own_reported = true;
 	gate_reducer_let_go(&loop->reduce.reducer);
 }
 
@@ -700,7 +700,7 @@ void gate_reduce_free(struct gate_loop *loop)
 	gate_reducer_end(&reduce->reducer);
 	osp_gate_reduce_free(&reduce->order);
 	free(reduce->fit);
-	free(reduce->told);
+	free(reduce->reported);
 	free(reduce->ready);
 	free(reduce->last);
 	free(reduce->seen);
@@ -727,7 +727,7 @@ static void blame(const struct gate_loop *loop, const struct osp_gate_blamed *bl
 	gate_blame(loop, report, blamed->wrong);
 }
 
-static void tell_links(const struct gate_loop *loop, const struct osp_gate_blamed *blamed)
+static void report_links(const struct gate_loop *loop, const struct osp_gate_blamed *blamed)
 {
 	for (uint32_t i = 0; i < loop->wire.node_count; i++)
 		if (blamed[i].blame == OSP_GATE_BLAME_LINK && i < blamed[i].partner)
@@ -761,7 +761,7 @@ void gate_reduce_judge(struct gate_loop *loop, struct osp_gate_report *reports)
 		else if (blamed[i].blame == OSP_GATE_BLAME_UNSURE)
 			gate_pardon(loop, &reports[i], &reduce->seen[i]);
 	}
-	tell_links(loop, blamed);
+	report_links(loop, blamed);
 	if (!count && reduce->round > 2)
 		osp_gate_log(loop->job, "NCCL: each pair of nodes is well: nobody is blamed");
 	free(blamed);

@@ -113,7 +113,7 @@ int osp_gate_take_greeting(struct osp_gate_wire *wire, struct osp_gate_peer *pee
 int osp_gate_take_message(struct osp_gate_wire *wire, struct osp_gate_peer *peer,
 			  struct osp_gate_message *message);
 
-/* Whether a known one and this gate can tell each other nothing but that
+/* Whether a known one and this gate can say nothing to each other but that
  * (OSP_GATE_MESSAGE_OTHER). */
 bool osp_gate_is_other(const struct osp_gate_peer *peer);
 

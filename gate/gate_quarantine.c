@@ -10,7 +10,7 @@
 #include "gate/gate_job.h"
 #include "host/slurm/controller_quarantine.h"
 
-/* Tells whether the policy and the platform are such. */
+/* Returns whether the policy and the platform are such. */
 static bool applies(const struct osp_gate_here *here)
 {
 	return here->policy->quarantine && here->job->clustermgtd;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_report.c - tells the watch on slurmctld's hosts what this node knows of its own place */
+/* gate_report.c - reports to the watch on slurmctld's hosts what this node knows of its own
+ * place */
 #include "onespine_config.h"
 #include "gate/gate_report.h"
 
@@ -59,7 +60,7 @@ static bool is_infiniband(const char *root, const char *adapter)
 	       strstr(state, "ACTIVE");
 }
 
-/* Asks which switch an adapter's first port is on. Returns false if that is not told. */
+/* Asks which switch an adapter's first port is on. Returns false if that is not known. */
 static bool ask_leaf(const char *adapter, struct osp_place_report *report)
 {
 	const char *const argv[] = {"smpquery", "-C",	    adapter, "-P", "1",
@@ -202,7 +203,7 @@ static int add_sealed(const struct osp_gate_job *job, const struct osp_place_rep
 	return rc;
 }
 
-/* Tells whether what follows is the receipt of a watch of `reader` on this connection. */
+/* Returns whether what follows is the receipt of a watch of `reader` on this connection. */
 static bool is_receipted(const struct osp_gate_job *job, const struct osp_gate_peer *peer,
 			 const struct osp_place_report *report, uid_t reader)
 {
@@ -288,8 +289,9 @@ static const struct sockaddr_storage *own_address(const struct osp_gate_job *job
 }
 
 /* One connection; as take_answer(). */
-static int try_to_tell(const struct osp_gate_job *job, const struct osp_gate_controller *controller,
-		       uint16_t port, struct osp_place_report *report, struct osp_error *error)
+static int try_to_report(const struct osp_gate_job *job,
+			 const struct osp_gate_controller *controller, uint16_t port,
+			 struct osp_place_report *report, struct osp_error *error)
 {
 	struct osp_gate_peer peer = {.file = -1};
 	struct sockaddr_storage own;
@@ -304,8 +306,8 @@ static int try_to_tell(const struct osp_gate_job *job, const struct osp_gate_con
 	return rc;
 }
 
-static int tell(const struct osp_gate_job *job, const struct osp_gate_controller *controller,
-		uint16_t port, struct osp_place_report *report, struct osp_error *error)
+static int report_to(const struct osp_gate_job *job, const struct osp_gate_controller *controller,
+		     uint16_t port, struct osp_place_report *report, struct osp_error *error)
 {
 	struct osp_error why = {.text = ""};
 	int rc = 1;
@@ -316,7 +318,7 @@ static int tell(const struct osp_gate_job *job, const struct osp_gate_controller
 	for (int i = 0; rc > 0 && i < TRIES; i++) {
 		if (i)
 			usleep(SOON_MS * 1000);
-		rc = try_to_tell(job, controller, port, report, &why);
+		rc = try_to_report(job, controller, port, report, &why);
 	}
 	if (rc)
 		osp_error_set(error, "the watch on %.100s, port %u, %.200s", controller->host, port,
@@ -326,17 +328,17 @@ static int tell(const struct osp_gate_job *job, const struct osp_gate_controller
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int tell_all(const struct osp_gate_job *job, uint16_t port, struct osp_place_report *report,
-		    struct osp_error *error)
+static int report_all(const struct osp_gate_job *job, uint16_t port,
+		      struct osp_place_report *report, struct osp_error *error)
 {
 	struct osp_gate_controller controllers[OSP_GATE_CONTROLLERS_MAX];
-	uint32_t count = osp_gate_controllers(controllers, OSP_GATE_CONTROLLERS_MAX), told = 0;
+	uint32_t count = osp_gate_controllers(controllers, OSP_GATE_CONTROLLERS_MAX), reported = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		told += !tell(job, &controllers[i], port, report, error);
-	if (told)
+		reported += !report_to(job, &controllers[i], port, report, error);
+	if (reported)
 		osp_error_clear(error);
-	return told ? 0 : osp_error_set(error, "slurm.conf has no SlurmctldHost");
+	return reported ? 0 : osp_error_set(error, "slurm.conf has no SlurmctldHost");
 }
 
 int osp_gate_report(const struct osp_gate_job *job, struct osp_error *error)
@@ -353,12 +355,12 @@ int osp_gate_report(const struct osp_gate_job *job, struct osp_error *error)
 	nvlink = look(job, &report);
 	if (!report.boot_s)
 		return osp_error_set(error, "/proc/uptime cannot be read");
-	if (tell_all(job, (uint16_t)port, &report, error))
+	if (report_all(job, (uint16_t)port, &report, error))
 		return -1;
 	if (nvlink == OSP_NVLINK_PENDING)
 		return osp_error_set(error, "the GPUs have not joined their NVLink domain yet");
 	if (nvlink == OSP_NVLINK_SILENT)
-		return osp_error_set(error, "NVML does not tell the NVLink domain");
+		return osp_error_set(error, "NVML does not report the NVLink domain");
 	if (nvlink == OSP_NVLINK_APART)
 		return osp_error_set(error, "the GPUs are not all in one NVLink domain");
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_report.h - tells the watch on slurmctld's hosts what this node knows of its own place
+ * gate_report.h - reports to the watch on slurmctld's hosts what this node knows of its own place
  *
  * One message (lib/topology/report.h) to each SlurmctldHost, at watch.report_port of onespine.yaml.
  * One thread.
@@ -11,8 +11,8 @@
 #include "gate/gate_job.h"
 
 /*
- * Looks and tells. `job` is what osp_gate_node_read() read. Returns 0, or -1 with `error` set: no
- * watch took it, or the NVLink fabric is not set up yet, so that it is to be told again.
+ * Looks and reports. `job` is what osp_gate_node_read() read. Returns 0, or -1 with `error` set: no
+ * watch took it, or the NVLink fabric is not set up yet, so that it is to be reported again.
  */
 int osp_gate_report(const struct osp_gate_job *job, struct osp_error *error);
 

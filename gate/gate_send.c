@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_send.c - what one node tells others of the gang, and how a message goes up and down the
+/* gate_send.c - what one node sends others of the gang, and how a message goes up and down the
  * tree */
 #include "onespine_config.h"
 #include "gate/gate_loop_private.h"
@@ -37,18 +37,18 @@ void gate_send_above(struct gate_loop *loop, const struct gate_outgoing *words)
 	struct osp_error error = {.text = ""};
 
 	if (loop->above.state == OSP_GATE_PEER_KNOWN && seal(loop, &loop->above, words, &error))
-		osp_gate_log(loop->job, "cannot tell %s: %s",
+		osp_gate_log(loop->job, "cannot send to %s: %s",
 			     gate_name_of(loop, gate_parent_of(loop)), error.text);
 }
 
 /* Who cannot be reached goes. */
-static void tell(struct gate_loop *loop, struct osp_gate_peer *peer,
-		 const struct gate_outgoing *words)
+static void report(struct gate_loop *loop, struct osp_gate_peer *peer,
+		   const struct gate_outgoing *words)
 {
 	struct osp_error error = {.text = ""};
 
 	if (seal(loop, peer, words, &error)) {
-		osp_gate_log(loop->job, "cannot tell %s: %s", gate_name_of(loop, peer->rank),
+		osp_gate_log(loop->job, "cannot send to %s: %s", gate_name_of(loop, peer->rank),
 			     error.text);
 		osp_gate_hang_up(peer);
 	} else if (osp_gate_flush(peer)) {
@@ -61,7 +61,7 @@ void gate_send_below(struct gate_loop *loop, const struct gate_outgoing *words)
 	for (size_t i = 0; i < loop->peer_count; i++)
 		if (loop->peers[i].state == OSP_GATE_PEER_KNOWN &&
 		    !osp_gate_is_other(&loop->peers[i]))
-			tell(loop, &loop->peers[i], words);
+			report(loop, &loop->peers[i], words);
 }
 
 /* --- gates of another version ----------------------------------------------------------------- */
@@ -92,7 +92,7 @@ void gate_send_others(struct gate_loop *loop, bool all)
 	for (size_t i = 0; i < loop->peer_count; i++)
 		if (loop->peers[i].state == OSP_GATE_PEER_KNOWN &&
 		    (all || osp_gate_is_other(&loop->peers[i])))
-			tell(loop, &loop->peers[i], &words);
+			report(loop, &loop->peers[i], &words);
 }
 
 void gate_hear_other_below(struct gate_loop *loop, const struct osp_gate_message *message)

@@ -225,7 +225,7 @@ static int epilog(void)
 #define REPORT_MOST_S 90 /* however many hosts do not answer */
 
 /*
- * Tells whether another process of this node reports now: an array of short jobs begins a Prolog
+ * Returns whether another process of this node reports now: an array of short jobs begins a Prolog
  * for each, and each report asks NVML. The lock ends with this process.
  */
 static bool is_reported(void)
@@ -308,18 +308,18 @@ static const char help[] =
 	"\n"
 	"  prolog   check this node and its gang before a job's first process\n"
 	"  epilog   put on record what a job's end left on this node\n"
-	"  report   tell the watch on slurmctld's hosts where this node is\n"
+	"  report   report to the watch on slurmctld's hosts where this node is\n"
 	"  reduce   take part in a gang's all-reduces; 'prolog' runs it, without rights\n"
 	"\n"
 	"  --gpus=LIST   the GPUs that take part: 0,2-3\n"
 	"  --help        print this help\n"
 	"  --version     print the version\n"
 	"\n"
-	"Exit status: 0 done, whatever the verdict; 1 this node failed and could tell nobody, or "
+	"Exit status: 0 done, whatever the verdict; 1 this node failed and could not report it, or "
 	"the gate\n"
 	"was killed and slurmctld did not answer, so the job must not start here; of report: 1 it "
 	"is to be\n"
-	"told again; 2 the command line is wrong or, outside slurmd, there is no job\n";
+	"reported again; 2 the command line is wrong or, outside slurmd, there is no job\n";
 
 static int wrong_usage(const char *word)
 {

@@ -56,11 +56,11 @@ void osp_output_end(void);
 json_t *osp_json_string(const char *string);
 
 /*
- * Tells whether standard output is a terminal that may be coloured (not with NO_COLOR or
+ * Returns whether standard output is a terminal that may be coloured (not with NO_COLOR or
  * TERM=dumb).
  */
 bool osp_output_colours(void);
-/* Tells whether the locale's characters are UTF-8. */
+/* Returns whether the locale's characters are UTF-8. */
 bool osp_output_utf8(void);
 
 /*

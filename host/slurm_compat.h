@@ -23,13 +23,13 @@
 	job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg
 #define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid, err_msg
 #define OSP_JOB_MODIFY_MESSAGE(err_msg)			    (err_msg)
-#define OSP_JOB_MODIFY_TELLS				    1
+#define OSP_JOB_MODIFY_REPORTS				    1
 #else
 #define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
 	job_desc_msg_t *job, struct job_record *record, uint32_t uid
 #define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid
 #define OSP_JOB_MODIFY_MESSAGE(err_msg)			    NULL
-#define OSP_JOB_MODIFY_TELLS				    0
+#define OSP_JOB_MODIFY_REPORTS				    0
 #endif
 
 /* From 23.11 on srun takes -c from what sbatch -c sets, before from one of its own. */

@@ -2,7 +2,7 @@
 /*
  * kernels.h - what the kernels and the program that starts them share
  *
- * Every kernel takes one struct osp_work by value and tells what it found in a struct osp_report on
+ * Every kernel takes one struct osp_work by value and says what it found in a struct osp_report on
  * the GPU. The functions here are compiled for both sides, so what a GPU must find is what the host
  * computes. Plain C that is C++ too; integers alone, or floating-point numbers that hold integers
  * exactly.

@@ -24,7 +24,7 @@ void osp_job_env_drop(char **list, uint32_t *count, const char *name);
 /*
  * What a submission's environment[] says in the variables of options (lib/policy/job_options.h),
  * from one reading of the list. A user may send a million variables of a megabyte: behind the
- * first OSP_ENVIRONMENT_ENTRIES_MAX nothing is read, and of each no more than tells whether it is
+ * first OSP_ENVIRONMENT_ENTRIES_MAX nothing is read, and of each no more than says whether it is
  * one of ours, with at most OSP_ENVIRONMENT_VALUE_BYTES_MAX of our own ones' values.
  */
 #define OSP_ENVIRONMENT_ENTRIES_MAX	65536

@@ -211,7 +211,7 @@ int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_b
 
 /* --- the license ------------------------------------------------------------------------------ */
 
-/* Tells whether --tres-per-task (24.05 and later) names it: "license/onespine:3". */
+/* Returns whether --tres-per-task (24.05 and later) names it: "license/onespine:3". */
 static bool is_in_tres(const char *tres)
 {
 	static const char name[] = "license/" OSP_GANG_LICENSE;

@@ -35,7 +35,7 @@ const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *se
  */
 int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes);
 
-/* Tells whether a job asks for the license itself, with the sentence: it would be taken from
+/* Returns whether a job asks for the license itself, with the sentence: it would be taken from
  * gangs. */
 bool osp_job_license_is_asked(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes);
 

@@ -76,7 +76,7 @@ static bool has_no_size(const job_desc_msg_t *job)
 }
 
 /*
- * Tells whether there would be too many nodes: adding the spares to more than these would wrap
+ * Returns whether there would be too many nodes: adding the spares to more than these would wrap
  * around.
  */
 static bool has_too_many(const job_desc_msg_t *job)
@@ -105,7 +105,7 @@ static bool has_arbitrary_nodes(const job_desc_msg_t *job)
 	       (job->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
 }
 
-/* Tells whether the job takes whole nodes. Seen in 22.05.8: a node that leaves such a job looks
+/* Returns whether the job takes whole nodes. Seen in 22.05.8: a node that leaves such a job looks
  * idle, but its cores stay taken for every job that shares it. */
 static bool is_exclusive(const job_desc_msg_t *job)
 {
@@ -133,8 +133,9 @@ static const struct {
 	{is_exclusive,
 	 "--gang-spares cannot stand beside --exclusive: Slurm does not give back whole "
 	 "what leaves such a job; ask for the GPUs and CPUs of a node instead"},
-	{has_stepmgr, "--gang-spares cannot stand beside --stepmgr, which is not told of the nodes "
-		      "that leave"},
+	{has_stepmgr,
+	 "--gang-spares cannot stand beside --stepmgr, which does not learn of the nodes "
+	 "that leave"},
 	{has_arbitrary_nodes, "--gang-spares cannot stand beside --distribution=arbitrary, which "
 			      "names each task's node"},
 };

@@ -82,20 +82,21 @@ EXPORTED int init(void)
 /* --- refusing --------------------------------------------------------------------------------- */
 
 /* Hands `sentence` to the user, after what another plugin may have said. */
-static void tell_user(char **err_msg, const char *sentence)
+static void print_to_user(char **err_msg, const char *sentence)
 {
-	char *told;
+	char *reported;
 	size_t bytes;
 
 	if (!err_msg)
 		return;
 	bytes = (*err_msg ? strlen(*err_msg) + 1 : 0) + strlen(sentence) + 1;
-	told = slurm_xcalloc(1, bytes, true, true, __FILE__, __LINE__, __func__);
-	if (!told)
+	reported = slurm_xcalloc(1, bytes, true, true, __FILE__, __LINE__, __func__);
+	if (!reported)
 		return;
-	snprintf(told, bytes, "%s%s%s", *err_msg ? *err_msg : "", *err_msg ? "\n" : "", sentence);
+	snprintf(reported, bytes, "%s%s%s", *err_msg ? *err_msg : "", *err_msg ? "\n" : "",
+		 sentence);
 	slurm_xfree((void **)err_msg);
-	*err_msg = told;
+	*err_msg = reported;
 }
 
 /*
@@ -108,7 +109,7 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 
 	osp_copy_clean(clean, sizeof(clean), sentence);
 	slurm_info("onespine: refused user %u: %s", uid, clean);
-	tell_user(err_msg, clean);
+	print_to_user(err_msg, clean);
 	return rc;
 }
 
@@ -139,7 +140,7 @@ static int read_environment(job_desc_msg_t *job, struct osp_our_environment *our
 		 "what ONESPINE_GANG and others say behind them counts for nothing, so give "
 		 "--gang as an option",
 		 ours->entries, OSP_ENVIRONMENT_ENTRIES_MAX);
-	tell_user(err_msg, sentence);
+	print_to_user(err_msg, sentence);
 	return 0;
 }
 
@@ -262,8 +263,8 @@ static void write_note(job_desc_msg_t *job, const struct osp_effective *effectiv
 }
 
 /*
- * Tells whether the request is stored. A job that may become a gang is looked at when its nodes are
- * known. An `off` from the environment is stored, because nothing else keeps it.
+ * Returns whether the request is stored. A job that may become a gang is looked at when its nodes
+ * are known. An `off` from the environment is stored, because nothing else keeps it.
  */
 static bool is_to_be_stored(const struct osp_request *request,
 			    const struct osp_effective *effective)
@@ -296,7 +297,7 @@ static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective
 
 /* Tells the user that a launcher that sorts nodes by their names must be given the order that keeps
  * groups together. Slurm itself numbers nodes by their names. */
-static void tell_order(const struct osp_effective *effective, char **err_msg)
+static void report_order(const struct osp_effective *effective, char **err_msg)
 {
 	char sentence[SENTENCE_BYTES + OSP_REQUEST_BYTES];
 
@@ -308,23 +309,23 @@ static void tell_order(const struct osp_effective *effective, char **err_msg)
 		 "ONESPINE_NODE_RANK have it, launchers that sort hosts do not "
 		 "(doc/placement.md)",
 		 effective->keep, effective->layout, effective->keep, effective->reordered_gpus);
-	tell_user(err_msg, sentence);
+	print_to_user(err_msg, sentence);
 }
 
 /* Tells the user what the segments leave of a domain. */
-static void tell_left(const struct osp_effective *effective, char **err_msg)
+static void report_left(const struct osp_effective *effective, char **err_msg)
 {
 	char sentence[OSP_LEFT_BYTES + 16];
 
 	if (effective->mode == OSP_MODE_OFF || !effective->left[0])
 		return;
 	snprintf(sentence, sizeof(sentence), "onespine: %s", effective->left);
-	tell_user(err_msg, sentence);
+	print_to_user(err_msg, sentence);
 }
 
 /* Tells the user what its spares make of the segments. */
-static void tell_spares(const struct osp_seam_job *job, const struct osp_effective *effective,
-			char **err_msg)
+static void report_spares(const struct osp_seam_job *job, const struct osp_effective *effective,
+			  char **err_msg)
 {
 	char sentence[OSP_SEGMENTS_BYTES + 160];
 
@@ -335,7 +336,7 @@ static void tell_spares(const struct osp_seam_job *job, const struct osp_effecti
 		 "%u are released when all are checked",
 		 job->segment_spares, job->segment_spares == 1 ? "" : "s", job->min_nodes,
 		 effective->segments, job->spares);
-	tell_user(err_msg, sentence);
+	print_to_user(err_msg, sentence);
 }
 
 /*
@@ -503,9 +504,9 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 		return SLURM_SUCCESS;
 	if (write_gang(job, &effective))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
-	tell_order(&effective, err_msg);
-	tell_left(&effective, err_msg);
-	tell_spares(&described, &effective, err_msg);
+	report_order(&effective, err_msg);
+	report_left(&effective, err_msg);
+	report_spares(&described, &effective, err_msg);
 	return SLURM_SUCCESS;
 }
 
@@ -530,7 +531,7 @@ static int set_request(const char *value, struct job_record *record, uint32_t ui
 	return SLURM_SUCCESS;
 }
 
-/* Tells whether the change would end slurmctld, with the sentence. */
+/* Returns whether the change would end slurmctld, with the sentence. */
 static bool is_unsafe_change(const job_desc_msg_t *job, struct job_record *record, char *sentence,
 			     size_t sentence_bytes)
 {
@@ -565,7 +566,7 @@ static int judge_change(job_desc_msg_t *job, struct job_record *record, uint32_t
 	if (rc)
 		return refuse(err_msg, uid, sentence, rc);
 	if (described.min_nodes != nodes)
-		tell_left(&effective, err_msg);
+		report_left(&effective, err_msg);
 	return SLURM_SUCCESS;
 }
 

@@ -33,7 +33,7 @@
 #include <slurm/slurm.h>
 
 /*
- * Tells whether the job, as it is submitted or changed, would end slurmctld or hold it up;
+ * Returns whether the job, as it is submitted or changed, would end slurmctld or hold it up;
  * `sentence` then says which field does it, and the cure. `least_nodes` is what the job has now as
  * its least number of nodes, NO_VAL for a new one.
  */

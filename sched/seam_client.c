@@ -37,7 +37,7 @@ static struct version_words version_words(uint32_t version)
 }
 
 /*
- * Tells whether select/cons_tres is in use. Another select plugin would take the call for a job's
+ * Returns whether select/cons_tres is in use. Another select plugin would take the call for a job's
  * record.
  */
 static bool is_cons_tres(void)

@@ -26,8 +26,8 @@ const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes);
 extern uint32_t osp_slurm_built, osp_slurm_running;
 
 /*
- * Tells whether a plugin that was built for `built` does not fit Slurm `running`; the sentence then
- * says so. Versions are 0xMMmmuu (SLURM_VERSION_NUMBER).
+ * Returns whether a plugin that was built for `built` does not fit Slurm `running`; the sentence
+ * then says so. Versions are 0xMMmmuu (SLURM_VERSION_NUMBER).
  */
 bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes);
 

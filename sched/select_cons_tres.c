@@ -130,15 +130,15 @@ int fini(void)
 /* Says, once, that the shadow was built for another Slurm. */
 static void say_other_layout(const char *why)
 {
-	static bool told;
+	static bool reported;
 
-	if (!told)
+	if (!reported)
 		error("onespine: %s was built with headers of another Slurm %s than this one: %s. "
 		      "Build Onespine with the source that this Slurm was built from, patches and "
 		      "options of configure included, or take onespine out of JobSubmitPlugins "
 		      "and PluginDir",
 		      own_path(), SLURM_VERSION_STRING, why);
-	told = true;
+	reported = true;
 }
 
 /* Checks the layout once: a failure stops slurmctld, so only its start may fail.
@@ -194,7 +194,7 @@ static void forget_what_was_tried(job_record_t *job)
 }
 
 /*
- * Tells whether a record is laid out as in this build's headers. Any other record would be read
+ * Returns whether a record is laid out as in this build's headers. Any other record would be read
  * wrongly, and is left alone.
  */
 static bool record_is_sound(const job_record_t *job)
@@ -207,7 +207,7 @@ static bool record_is_sound(const job_record_t *job)
 	return false;
 }
 
-/* Tells whether a job's nodes are counted: not those of a synthetic job. */
+/* Returns whether a job's nodes are counted: not those of a synthetic job. */
 static bool is_counted(const job_record_t *job)
 {
 	return in_slurmctld && job->job_id && job->details && record_is_sound(job);
@@ -229,7 +229,7 @@ int select_p_job_begin(job_record_t *job)
 	return rc;
 }
 
-/* Tells whether its nodes run, so that the job may go on. Slurm also calls it with less than its
+/* Returns whether its nodes run, so that the job may go on. Slurm also calls it with less than its
  * node write lock. */
 int select_p_job_ready(job_record_t *job)
 {

@@ -116,7 +116,7 @@ void shadow_fabric_free(struct shadow_fabric *fabric);
 /* Says how many domains the topology has, and how many of Slurm's nodes it lacks. The caller frees
  * the text; NULL if memory runs out. */
 char *shadow_topology_words(const struct osp_topology *topology);
-void shadow_tell_topology(const char *before, const char *words);
+void shadow_report_topology(const char *before, const char *words);
 
 /* The topology that the exchange puts in force; after the exchange the one that was in force
  * before, which the caller frees once it has unlocked. */
@@ -170,7 +170,7 @@ void shadow_forget_files(void);
  * only reported. Any thread.
  */
 void shadow_keep_good_copy(const char *path, const char *text, size_t bytes);
-void shadow_tell_bad_topology(const struct osp_found_topology *found, const char *then);
+void shadow_report_bad_topology(const struct osp_found_topology *found, const char *then);
 
 /* --- shadow_follow.c -------------------------------------------------------------------------- */
 
@@ -212,19 +212,19 @@ bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes
  * frees it; NULL if memory runs out. Any thread. */
 int64_t *shadow_places_boots(const struct osp_topology *topology);
 
-/* Tells whether these boots are those in force. */
+/* Returns whether these boots are those in force. */
 bool shadow_places_same(const int64_t *boot_s);
 
-/* Tells whether the node's place may be old, as Slurm's record says now. */
+/* Returns whether the node's place may be old, as Slurm's record says now. */
 bool shadow_place_is_old(uint32_t n);
 
-/* Tells whether the node is powered down, or on its way down or up. */
+/* Returns whether the node is powered down, or on its way down or up. */
 bool shadow_is_asleep(uint32_t n);
 
 /* Looks again at the nodes of shadow_state.old_places. */
 void shadow_places_look_at_old(void);
 
-/* Tells whether no place of `nodes` may be old, as Slurm's records say now. */
+/* Returns whether no place of `nodes` may be old, as Slurm's records say now. */
 bool shadow_places_hold(const struct osp_nodeset *nodes);
 
 /* Writes which instances a gang's nodes were placed as into its spank_job_env[], for the gate;
@@ -281,8 +281,8 @@ void shadow_count_free_at(const struct osp_occupancy_need *need, const struct os
 			  osp_list_t *preemptable, const job_record_t *over, int64_t now_s,
 			  int64_t *free_at_s);
 
-/* Tells whether a job may be laid over the processors of others, which are suspended for it or take
- * turns with it: with PreemptMode=GANG. */
+/* Returns whether a job may be laid over the processors of others, which are suspended for it or
+ * take turns with it: with PreemptMode=GANG. */
 bool shadow_may_lie_over(const job_record_t *job);
 
 /*
@@ -297,14 +297,14 @@ void shadow_count_keep_free(const struct osp_occupancy_need *need, struct osp_no
 uint64_t shadow_count_state(const struct osp_nodeset *nodes);
 
 /*
- * Tells whether no job will hold anything of `nodes` at that time, by the ends that the jobs have
+ * Returns whether no job will hold anything of `nodes` at that time, by the ends that the jobs have
  * now.
  */
 bool shadow_count_empty_at(const struct osp_nodeset *nodes, int64_t at_s);
 
 /* --- shadow_nodes.c --------------------------------------------------------------------------- */
 
-/* Tells whether Slurm's bitmaps lie in memory as nodesets do (checked once, at init). */
+/* Returns whether Slurm's bitmaps lie in memory as nodesets do (checked once, at init). */
 bool shadow_bitmaps_match(void);
 
 void shadow_from_bitmap(struct osp_nodeset *set, bitstr_t *bitmap);
@@ -341,7 +341,7 @@ bool shadow_sooner_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective);
 bool shadow_relaxes_farther(const struct osp_policy *policy, const struct osp_effective *effective);
 
-/* Tells whether its @TIME has passed. */
+/* Returns whether its @TIME has passed. */
 bool shadow_is_relaxed(const job_record_t *job, const struct osp_effective *effective);
 
 /* Returns the value of one of the job's entries of spank_job_env[] ("NAME="), or NULL. */
@@ -362,16 +362,16 @@ void shadow_put_entry(job_record_t *job, const char *prefix, const char *value);
 /* Returns the largest of 1, min_nodes and what its tasks need at --ntasks-per-node. */
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 
-/* Tells whether no choice of `nodes` nodes in `bitmap` has `cpus` CPUs and the GPUs wanted (0: none
- * are asked for). False if `nodes` is 0. */
+/* Returns whether no choice of `nodes` nodes in `bitmap` has `cpus` CPUs and the GPUs wanted (0:
+ * none are asked for). False if `nodes` is 0. */
 bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,
 			     uint32_t nodes);
 
-/* Tells whether a policy counts this component of the same heterogeneous job together with the job:
- * one in its partition, or one that waits and may run there too. */
+/* Returns whether a policy counts this component of the same heterogeneous job together with the
+ * job: one in its partition, or one that waits and may run there too. */
 bool shadow_is_beside(const job_record_t *job, const job_record_t *component);
 
-/* Tells whether the job waits for one of several partitions, and this is one of them. */
+/* Returns whether the job waits for one of several partitions, and this is one of them. */
 bool shadow_may_choose(const job_record_t *job, const part_record_t *partition);
 
 /*
@@ -417,11 +417,11 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
 
 /* --- shadow_components.c ---------------------------------------------------------------------- */
 
-/* Tells whether the size of the job, which nobody knows yet, counts together with that of other
+/* Returns whether the size of the job, which nobody knows yet, counts together with that of other
  * components of its heterogeneous job. */
 bool shadow_has_components(job_record_t *job);
 
-/* Tells whether the job is a component of a heterogeneous job of which one may run in several
+/* Returns whether the job is a component of a heterogeneous job of which one may run in several
  * partitions, or runs. */
 bool shadow_components_may_choose(const job_record_t *job);
 
@@ -478,10 +478,10 @@ void shadow_extra_forget(void);
 
 /* --- shadow_leave.c --------------------------------------------------------------------------- */
 
-/* Tells whether a job is ending (COMPLETING), and not for longer than a normal end takes. */
+/* Returns whether a job is ending (COMPLETING), and not for longer than a normal end takes. */
 bool shadow_job_leaves(const job_record_t *job, int64_t now_s);
 
-/* Tells whether the node is COMPLETING and its last job ended longer ago than that. */
+/* Returns whether the node is COMPLETING and its last job ended longer ago than that. */
 bool shadow_node_hangs(const node_record_t *node, int64_t now_s);
 
 /* --- shadow_gang.c ---------------------------------------------------------------------------- */
@@ -557,7 +557,7 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,
 		       const struct osp_nodeset *nodes);
 
-/* Tells whether these nodes keep the request: one domain of its level, or of the level above if
+/* Returns whether these nodes keep the request: one domain of its level, or of the level above if
  * relaxed. */
 bool shadow_gang_together(const job_record_t *job, const struct osp_effective *effective,
 			  const struct osp_nodeset *nodes);
@@ -576,7 +576,7 @@ void shadow_gang_free_times(const struct shadow_gang *gang, osp_list_t *preempta
 
 /* --- shadow_launch.c -------------------------------------------------------------------------- */
 
-/* Tells whether nodes may be launched for this job now. */
+/* Returns whether nodes may be launched for this job now. */
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective);
 
 /* How often launches for a job were in vain, and what they cost: the time from each such start to
@@ -593,8 +593,8 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job);
  */
 struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang);
 
-/* Tells whether its nodes could ever come together if nodes were launched for it. The caller holds
- * the seam's locks. */
+/* Returns whether its nodes could ever come together if nodes were launched for it. The caller
+ * holds the seam's locks. */
 bool shadow_launch_could(const struct osp_place_input *place);
 
 /* Notes that a gang starts on nodes of which some do not run. Returns true if it may; it then stays
@@ -609,10 +609,10 @@ void shadow_launch_resume(job_record_t *job);
  * Under Slurm's job write lock. */
 void shadow_launch_hold_again(void);
 
-/* Tells whether the job must not go on yet. Under any lock. */
+/* Returns whether the job must not go on yet. Under any lock. */
 bool shadow_launch_waits(uint32_t job);
 
-/* The first tells whether there is any such job. The second looks where their nodes are, and puts
+/* The first says whether there is any such job. The second looks where their nodes are, and puts
  * jobs back in the queue whose nodes are apart; the caller holds Slurm's job, node and partition
  * write locks. */
 bool shadow_launch_any(void);
@@ -622,7 +622,7 @@ void shadow_launch_forget(void);
 /* --- shadow_launch_failed.c ------------------------------------------------------------------- */
 
 /* The first keeps these nodes for the next start of a waiting job, for at most so many seconds, by
- * a reservation of Slurm's; the second ends that; the third tells whether the job's reservation is
+ * a reservation of Slurm's; the second ends that; the third says whether the job's reservation is
  * that one. All under the locks of shadow_launch_look(). */
 void shadow_keep(job_record_t *job, const struct osp_nodeset *nodes, int64_t keep_s);
 void shadow_keep_end(job_record_t *job);
@@ -651,7 +651,7 @@ void shadow_moved_look(const struct osp_topology *before);
  * that looks its allocation up. NULL: takes it out, as where the gang is in no such domain. Slurm
  * saves them with the job.
  */
-void shadow_tell_processes(job_record_t *job, const char *level);
+void shadow_mark_processes(job_record_t *job, const char *level);
 
 /* --- shadow_order.c --------------------------------------------------------------------------- */
 
@@ -698,7 +698,7 @@ void shadow_note_segments(job_record_t *job, const struct osp_effective *effecti
 #define SHADOW_ORDER_AT_ONCE_MAX 1024
 void shadow_order_resized(job_record_t *job, uint32_t at_once_max);
 
-/* Tells whether an order waits for the thread. Any thread, without a lock. */
+/* Returns whether an order waits for the thread. Any thread, without a lock. */
 bool shadow_order_any(void);
 
 /* Makes one of these orders. The caller holds Slurm's job lock for writing and its node lock. */
@@ -719,14 +719,14 @@ int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t 
 
 /* --- shadow_parts.c --------------------------------------------------------------------------- */
 
-/* Tells whether it asks for segments or for several domains. */
+/* Returns whether it asks for segments or for several domains. */
 bool shadow_in_parts(const struct osp_effective *effective);
 
 /* Fills the members of `gang` about parts, and its level; its size is known. Returns 0, or -1 with
  * `why` it waits. */
 int shadow_parts_begin(struct shadow_gang *gang, uint32_t min_nodes, char *why, size_t why_bytes);
 
-/* Tells whether these nodes keep the request, at its level or, if relaxed, at the one above;
+/* Returns whether these nodes keep the request, at its level or, if relaxed, at the one above;
  * `level` gets which. Takes memory; false without. */
 bool shadow_parts_kept(const job_record_t *job, const struct osp_effective *effective,
 		       const struct osp_nodeset *nodes, uint32_t *level);
@@ -796,7 +796,7 @@ bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *cont
 /* Returns the last time at which a start counts as one at the first moment. */
 int64_t shadow_first_moment_s(const struct shadow_call *call);
 
-/* Tells whether Slurm's answer is a start no later than the first moment that was asked about. */
+/* Returns whether Slurm's answer is a start no later than the first moment that was asked about. */
 bool shadow_is_first_moment(const struct shadow_call *call);
 
 /* Returns the milliseconds since the outermost call began. */
@@ -820,10 +820,10 @@ uint32_t shadow_lasting_id(const job_record_t *job);
 const char *shadow_advice(uint32_t job_id);
 void shadow_advice_remember(uint32_t job_id, const char *words);
 
-/* The first tells whether backfill is to say why the job waits: nothing says so yet, or it was said
+/* The first says whether backfill is to say why the job waits: nothing says so yet, or it was said
  * minutes ago. The second notes that it was said now. */
-bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s);
-void shadow_told_waiting(const job_record_t *job, int64_t now_s);
+bool shadow_must_report_waiting(const job_record_t *job, int64_t now_s);
+void shadow_reported_waiting(const job_record_t *job, int64_t now_s);
 
 /*
  * Sends a line to the srun or salloc that waits for the job, which prints it: once, and again if
@@ -833,11 +833,11 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s);
  * apart share their minute. Does nothing for a batch job, or for a client that gave a name in place
  * of its address. Queues for Slurm's agent; the caller holds the job write lock.
  */
-void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
+void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s);
 
 /* Sends a salloc of a gang a line that says where the gang is, however lately it had one of why it
  * waited. Does nothing for an srun, whose tasks have variables that say so. */
-void shadow_tell_placed(job_record_t *job, const char *words, int64_t now_s);
+void shadow_print_placed(job_record_t *job, const char *words, int64_t now_s);
 
 /*
  * Save, restore and forget which jobs a gang preempts, in an entry of its spank_job_env[], which
@@ -861,11 +861,11 @@ void shadow_victims_keep(const struct shadow_call *call, const char *level);
 /* Writes whom the call's answer preempts, OSP_CHOOSE_VICTIMS_MAX at most; returns how many. */
 uint32_t shadow_victims_list(const struct shadow_call *call, struct osp_victim *victims);
 
-/* Tells whether a victim is being preempted, and has not gone yet. */
+/* Returns whether a victim is being preempted, and has not gone yet. */
 bool shadow_victim_leaves(const struct osp_victim *victim, int64_t now_s);
 
 /*
- * Tells whether Slurm will repeat the question about more nodes after a no: it asks if a job that
+ * Returns whether Slurm will repeat the question about more nodes after a no: it asks if a job that
  * cannot start could run on the nodes that are available, and only then on all, including drained
  * ones. Call it in each call for a gang, with the call as it came.
  */

@@ -125,9 +125,9 @@ static enum osp_choose_mode mode_of(uint16_t mode)
 	}
 }
 
-/* Tells whether only the ends of the jobs on its nodes keep the gang from starting: licenses, parts
- * of nodes that are kept for others, and jobs that keep the rest of their block empty are in no
- * account. */
+/* Returns whether only the ends of the jobs on its nodes keep the gang from starting: licenses,
+ * parts of nodes that are kept for others, and jobs that keep the rest of their block empty are in
+ * no account. */
 static bool only_jobs_matter(const struct shadow_call *call)
 {
 	int blocks = 0;
@@ -213,7 +213,7 @@ static void deliver(const struct choice *choice, const struct osp_choice *decisi
 #endif
 }
 
-static void tell(const struct choice *choice, const char *waits)
+static void report(const struct choice *choice, const char *waits)
 {
 	const job_record_t *job = choice->call->job;
 	char old[OSP_SENTENCE_BYTES], vain[128], says[3 * OSP_SENTENCE_BYTES];
@@ -228,7 +228,7 @@ static void tell(const struct choice *choice, const char *waits)
 						      sizeof(vain))
 			       : "");
 	shadow_gang_says(choice->call->job, &choice->gang->effective, says);
-	shadow_told_waiting(job, choice->now_s);
+	shadow_reported_waiting(job, choice->now_s);
 }
 
 /* Returns what the job asks for of its nodes, in its user's words. */
@@ -287,14 +287,14 @@ static void say_why_it_waits(const struct choice *choice, struct osp_place_input
 				   order.domain_count, says, says_bytes);
 }
 
-static void tell_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
+static void report_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
 {
 	struct osp_place_input input = *asked;
 	char says[OSP_SENTENCE_BYTES];
 	struct osp_nodeset *prospects, *all_free;
 
 	if (shadow_gang_count_free(choice->gang) != 0) {
-		tell(choice, SHORT_OF_MEMORY);
+		report(choice, SHORT_OF_MEMORY);
 		return;
 	}
 	input.free = choice->possible ? choice->possible : choice->gang->free;
@@ -309,22 +309,22 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 		say_why_it_waits(choice, &input, all_free, says, sizeof(says));
 	free(prospects);
 	free(all_free);
-	tell(choice, says);
+	report(choice, says);
 }
 
 /*
- * Tells whether backfill must say why the gang waits. The main scheduler does not ask about a gang
- * behind another that waits in its partition. Backfill asks in every cycle, but its plans leave the
- * gang other nodes than what is free, so it says so only if nobody did, or long ago.
+ * Returns whether backfill must say why the gang waits. The main scheduler does not ask about a
+ * gang behind another that waits in its partition. Backfill asks in every cycle, but its plans
+ * leave the gang other nodes than what is free, so it says so only if nobody did, or long ago.
  */
-static bool must_be_told(const struct choice *choice, const struct osp_choice *decision)
+static bool must_be_reported(const struct choice *choice, const struct osp_choice *decision)
 {
 	const struct shadow_call *call = choice->call;
 
 	return call->mode == SELECT_MODE_WILL_RUN && choice->gang->level &&
 	       OSP_SLOT_START_S(&call->tail) <= choice->now_s &&
 	       !(decision->found && decision->start_s <= choice->now_s) &&
-	       shadow_is_to_be_told(call->job, choice->now_s);
+	       shadow_must_report_waiting(call->job, choice->now_s);
 }
 
 /* --- nodes that do not run -------------------------------------------------------------------- */
@@ -372,7 +372,7 @@ static bool launch(struct choice *choice)
 }
 
 /*
- * Tells whether nodes may be launched: only for a start now, because nobody knows what will run
+ * Returns whether nodes may be launched: only for a start now, because nobody knows what will run
  * later.
  */
 static bool may_launch(const struct choice *choice)
@@ -430,9 +430,9 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 	else if (decision.found)
 		deliver(&choice, &decision);
 	else if (call->mode == SELECT_MODE_RUN_NOW)
-		tell_why_it_waits(&choice, &input.place);
-	if (!launched && must_be_told(&choice, &decision))
-		tell_why_it_waits(&choice, &input.place);
+		report_why_it_waits(&choice, &input.place);
+	if (!launched && must_be_reported(&choice, &decision))
+		report_why_it_waits(&choice, &input.place);
 	bit_free(choice.given);
 	free(choice.possible);
 	if (launched || decision.found)
@@ -507,13 +507,13 @@ static int wait_for_any_node(struct shadow_call *call, struct shadow_gang *gang)
 	const struct osp_choice nothing = {.found = false};
 	struct osp_place_input input = shadow_gang_input(gang);
 
-	if (call->mode == SELECT_MODE_RUN_NOW || must_be_told(&choice, &nothing))
-		tell_why_it_waits(&choice, &input);
+	if (call->mode == SELECT_MODE_RUN_NOW || must_be_reported(&choice, &nothing))
+		report_why_it_waits(&choice, &input);
 	return pass_through(call);
 }
 
-/* Tells whether the nodes that are free now are needed: a start without preempting is looked for by
- * the times at which nodes become free. */
+/* Returns whether the nodes that are free now are needed: a start without preempting is looked for
+ * by the times at which nodes become free. */
 static bool needs_free(const struct shadow_call *call)
 {
 	return call->mode == SELECT_MODE_RUN_NOW || call->candidates;

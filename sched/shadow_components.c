@@ -68,7 +68,8 @@ static bool is_active(const job_record_t *component)
 	return IS_JOB_PENDING(component) || IS_JOB_RUNNING(component);
 }
 
-/* Tells whether the component counts together with the job as long as it is not planned elsewhere.
+/* Returns whether the component counts together with the job as long as it is not planned
+ * elsewhere.
  */
 static int may_count(void *item, void *context)
 {
@@ -371,8 +372,8 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 }
 
 /*
- * Nothing is told when one starts: backfill's last plan may be another partition's, and the main
- * scheduler may have taken its nodes.
+ * Nothing is reported when one starts: backfill's last plan may be another partition's, and the
+ * main scheduler may have taken its nodes.
  */
 static const struct osp_nodeset *said(void *context, uint32_t number, bool this_call,
 				      int64_t *start_s)

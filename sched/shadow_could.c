@@ -192,7 +192,7 @@ static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
 }
 
 /*
- * Tells whether launched nodes could hold it. With `unlaunched: launch` a node that does not run
+ * Returns whether launched nodes could hold it. With `unlaunched: launch` a node that does not run
  * may have any place when it does.
  */
 static bool could_be_launched(const struct question *question, const char *partition)

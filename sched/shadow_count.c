@@ -208,7 +208,7 @@ static bool is_added_without_cpus(const job_record_t *job)
 	return IS_JOB_SUSPENDED(job) && job->priority == 0;
 }
 
-/* Tells whether a job has given its processors back, as far as Slurm's plugin knows. */
+/* Returns whether a job has given its processors back, as far as Slurm's plugin knows. */
 static bool gave_cpus_back(const job_record_t *job)
 {
 	if (!osp_occupancy_has(account, job->job_id))
@@ -316,8 +316,8 @@ static void look_at_some_ends(time_t now)
 
 /* --- looking again --------------------------------------------------------------------------- */
 
-static void tell_difference(const struct osp_occupancy_job *along,
-			    const struct osp_occupancy_job *anew)
+static void report_difference(const struct osp_occupancy_job *along,
+			      const struct osp_occupancy_job *anew)
 {
 	const node_record_t *node =
 		along->node < account_nodes ? node_record_table_ptr[along->node] : NULL;
@@ -344,7 +344,7 @@ static size_t look_at_job(const job_record_t *job, bool compare)
 					  nodes, &along, &anew))
 		return nodes;
 	if (compare)
-		tell_difference(&along, &anew);
+		report_difference(&along, &anew);
 	hold_nodes(job, nodes, suspended);
 	return nodes;
 }
@@ -476,7 +476,7 @@ bool shadow_may_lie_over(const job_record_t *job)
 	return (slurm_conf.preempt_mode & PREEMPT_MODE_GANG) && job->part_ptr;
 }
 
-/* Tells whether Slurm's plugin lays a job over another without a list of preempted jobs
+/* Returns whether Slurm's plugin lays a job over another without a list of preempted jobs
  * (job_test.c, _job_test(), steps 2 to 4): over jobs of other partitions; with
  * preempt/partition_prio over those of partitions below or beside its own. */
 static bool lies_over(const job_record_t *job, const job_record_t *other)
@@ -536,7 +536,7 @@ uint64_t shadow_count_state(const struct osp_nodeset *nodes)
 	return account ? osp_occupancy_state(account, nodes) : 0;
 }
 
-/* Tells whether a job is expected to hold its nodes after that time. A job past its soft end is
+/* Returns whether a job is expected to hold its nodes after that time. A job past its soft end is
  * expected to stay for a while, though it is in nobody's way when ends are sorted. */
 static bool holds_after(const job_record_t *job, int64_t at_s, int64_t now_s)
 {

@@ -67,7 +67,7 @@ void shadow_keep_good_copy(const char *path, const char *text, size_t bytes)
 	}
 }
 
-/* Tells whether mkostemp() made this name of "onespine_topology.new.XXXXXX". */
+/* Returns whether mkostemp() made this name of "onespine_topology.new.XXXXXX". */
 static bool is_unfinished_copy(const char *name)
 {
 	static const char *const begins[] = {"onespine_config.new.", "onespine_topology.new."};
@@ -97,7 +97,7 @@ void shadow_remove_unfinished_copies(void)
 
 /* --- policy ---------------------------------------------------------------------------------- */
 
-/* Reads the policy. `mark` is that of the last look; it tells whether the file may be obeyed. */
+/* Reads the policy. `mark` is that of the last look; it says whether the file may be obeyed. */
 static struct osp_config *read_config_file(const char *path, const struct osp_file_mark *mark,
 					   char **text, size_t *text_bytes, struct osp_error *error)
 {
@@ -194,7 +194,7 @@ static struct osp_topology *good_topology(void)
 	return found.topology;
 }
 
-void shadow_tell_bad_topology(const struct osp_found_topology *found, const char *then)
+void shadow_report_bad_topology(const struct osp_found_topology *found, const char *then)
 {
 	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];
 
@@ -219,7 +219,7 @@ static bool find_topology_file(void)
 	return other;
 }
 
-/* Tells whether the thread looks at the file and nobody asked for more: select_p_node_init() is
+/* Returns whether the thread looks at the file and nobody asked for more: select_p_node_init() is
  * called for each change of a partition too, under all of Slurm's locks. */
 static bool is_followed(bool other_file)
 {
@@ -257,9 +257,9 @@ bool shadow_load_topology(void)
 	if (followed == OSP_FOLLOWED_NEW)
 		shadow_keep_good_copy(shadow_topology_file.copy, found.text, found.text_bytes);
 	else
-		shadow_tell_bad_topology(&found, shadow_state.read
-							 ? "the last good topology stays in force"
-							 : "looking for the last good one");
+		shadow_report_bad_topology(&found, shadow_state.read
+							   ? "the last good topology stays in force"
+							   : "looking for the last good one");
 	free(found.text);
 	if (!found.topology && !shadow_state.read)
 		found.topology = good_topology();

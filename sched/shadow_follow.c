@@ -57,7 +57,7 @@ static bool is_ending(void)
 	       __atomic_load_n(&slurmctld_config.shutdown_time, __ATOMIC_RELAXED);
 }
 
-/* Tells whether this is a standby controller, which may have been in control before. */
+/* Returns whether this is a standby controller, which may have been in control before. */
 static bool stands_by(void)
 {
 	return &slurmctld_primary && &control_time && !slurmctld_primary &&
@@ -211,8 +211,8 @@ static void look_at_running(const struct osp_topology *before)
  * Reports a topology that could not be laid. It is not laid again before the file or the nodes
  * change, unless memory ran out.
  */
-static void tell_not_laid(const struct glance *glance, const struct osp_found_topology *found,
-			  const char *why, int cause)
+static void report_not_laid(const struct glance *glance, const struct osp_found_topology *found,
+			    const char *why, int cause)
 {
 	if (cause != ENOMEM || follower.cause != ENOMEM)
 		error("onespine: cannot lay %s over Slurm's nodes: %s; the last good topology "
@@ -238,10 +238,10 @@ static void put_in_force(const struct glance *glance, const struct names *names,
 		words = shadow_topology_words(other.fabric.topology);
 		done = exchange(&other, &found->mark);
 	} else {
-		tell_not_laid(glance, found, wrong.text, errno);
+		report_not_laid(glance, found, wrong.text, errno);
 	}
 	if (done == EXCHANGED_FABRIC) {
-		shadow_tell_topology("without a reconfigure, ", words);
+		shadow_report_topology("without a reconfigure, ", words);
 		queue_job_scheduler();
 		look_at_running(other.fabric.topology);
 		follower.rest = LOOKS_AFTER_EXCHANGE;
@@ -275,11 +275,11 @@ static void leave_bad(const struct glance *glance, const struct osp_found_topolo
 	pthread_rwlock_unlock(&shadow_lock);
 	follower.unlaid.seen = false;
 	if (news && !osp_file_mark_same(&found->mark, &glance->mark))
-		shadow_tell_bad_topology(found, holds);
+		shadow_report_bad_topology(found, holds);
 }
 
 /* Tells once why it cannot be read, and looks again. */
-static void tell_failed(const struct osp_found_topology *found)
+static void report_failed(const struct osp_found_topology *found)
 {
 	const char *holds;
 
@@ -289,7 +289,7 @@ static void tell_failed(const struct osp_found_topology *found)
 	pthread_rwlock_rdlock(&shadow_lock);
 	holds = then();
 	pthread_rwlock_unlock(&shadow_lock);
-	shadow_tell_bad_topology(found, holds);
+	shadow_report_bad_topology(found, holds);
 }
 
 static void count_unsettled(const struct glance *glance)
@@ -318,7 +318,7 @@ static void use(const struct glance *glance, enum osp_followed followed,
 	if (followed != OSP_FOLLOWED_BUSY)
 		follower.unsettled = 0;
 	if (followed == OSP_FOLLOWED_FAILED) {
-		tell_failed(found);
+		report_failed(found);
 	} else if (followed == OSP_FOLLOWED_NEW) {
 		if (copy_names(&names, glance))
 			put_in_force(glance, &names, found);

@@ -141,7 +141,7 @@ static bool shares_nodes(const job_record_t *job)
 	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
 }
 
-/* Tells whether the job takes whole nodes. OverSubscribe=EXCLUSIVE makes every job one of whole
+/* Returns whether the job takes whole nodes. OverSubscribe=EXCLUSIVE makes every job one of whole
  * nodes, FORCE none: there --exclusive shares like any other (_get_job_node_req() in
  * job_test.c). */
 static bool takes_whole_nodes(const job_record_t *job)
@@ -424,7 +424,7 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 
 	write_note(job, effective, &note);
 	if (!strncmp(says, WAITS, strlen(WAITS)))
-		shadow_tell_client(job, says, time(NULL));
+		shadow_print_to_client(job, says, time(NULL));
 }
 
 /* Says where the gang is: `domain` may be NULL. */
@@ -443,7 +443,7 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 		note.ranks = OSP_NOTE_SLURM_RANKS;
 	shadow_note_segments(job, effective);
 	write_note(job, effective, &note);
-	shadow_tell_placed(job, says, time(NULL));
+	shadow_print_placed(job, says, time(NULL));
 	free((char *)note.leaves);
 	free((char *)note.order);
 }
@@ -659,7 +659,7 @@ static void wait_for_all_nodes(job_record_t *job, const struct osp_effective *ef
 		job->wait_all_nodes = 1;
 }
 
-/* Tells whether there are fewer nodes than a policy makes gangs of. */
+/* Returns whether there are fewer nodes than a policy makes gangs of. */
 static bool is_small(const struct osp_effective *effective, const struct osp_nodeset *nodes)
 {
 	return effective->origin == OSP_FROM_POLICY &&
@@ -688,7 +688,7 @@ int shadow_gang_started(job_record_t *job)
 		return SLURM_SUCCESS;
 	if (!shadow_gang_request(job, &effective)) {
 		clear_note(job);
-		shadow_tell_processes(job, NULL);
+		shadow_mark_processes(job, NULL);
 		return SLURM_SUCCESS;
 	}
 	nodes = nodes_taken(job);
@@ -706,7 +706,7 @@ int shadow_gang_started(job_record_t *job)
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
 	launched = astray && shadow_launch_begins(job, &effective, nodes);
 	astray = astray && !launched;
-	shadow_tell_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
+	shadow_mark_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
 					   ? effective.level
 					   : NULL);
 	if (!astray && !is_small(&effective, nodes)) {

@@ -163,15 +163,15 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job)
 	return in_vain;
 }
 
-/* Tells whether the job can be judged when its nodes run, and put back. */
+/* Returns whether the job can be judged when its nodes run, and put back. */
 static bool is_judgeable(const job_record_t *job, const struct osp_effective *effective)
 {
 	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
 	       !job->het_job_id && job->batch_flag;
 }
 
-/* Tells whether nodes may be launched for the job: only a batch job that may be requeued can start
- * again if its nodes are apart, and a job that has a reservation cannot have ours. */
+/* Returns whether nodes may be launched for the job: only a batch job that may be requeued can
+ * start again if its nodes are apart, and a job that has a reservation cannot have ours. */
 static bool is_launchable(const job_record_t *job, const struct osp_effective *effective)
 {
 	return is_judgeable(job, effective) && job->details->requeue &&
@@ -188,7 +188,7 @@ bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effe
 
 /* --- nodes of unknown place ------------------------------------------------------------------- */
 
-/* Tells whether its place comes from a cloud, and does not hold or was never known. */
+/* Returns whether its place comes from a cloud, and does not hold or was never known. */
 static bool is_unknown(uint32_t n, uint32_t level)
 {
 	const node_record_t *node = node_record_table_ptr[n];
@@ -213,7 +213,7 @@ struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang)
 	return nodes;
 }
 
-/* Tells whether a node's place changes with each start: it ages, or is unknown. */
+/* Returns whether a node's place changes with each start: it ages, or is unknown. */
 static bool is_movable(uint32_t n, uint32_t level)
 {
 	const node_record_t *node = node_record_table_ptr[n];
@@ -330,8 +330,8 @@ static bool has_launched_nodes(const job_record_t *job)
 }
 
 /*
- * Tells whether nodes were launched for the job, even if its owner has set Requeue=0 since, or the
- * policy launches nothing more.
+ * Returns whether nodes were launched for the job, even if its owner has set Requeue=0 since, or
+ * the policy launches nothing more.
  */
 static bool was_launched(const job_record_t *job, const struct osp_effective *effective)
 {
@@ -346,7 +346,7 @@ static int is_batch_step(void *step, void *none)
 }
 
 /*
- * Tells whether something else than select_p_job_ready() has ended that the job is CONFIGURING,
+ * Returns whether something else than select_p_job_ready() has ended that the job is CONFIGURING,
  * before its script began: the first step of its owner, as soon as no node is powered down
  * (step_mgr.c, stepmgr.c: _pick_step_nodes()), or a suspension (job_mgr.c: job_suspend()).
  */
@@ -356,7 +356,7 @@ static bool is_interrupted(const job_record_t *job)
 	       !(job->step_list && list_find_first(job->step_list, is_batch_step, NULL));
 }
 
-/* Tells whether the job was given nodes and waits for them, after a restart of slurmctld. */
+/* Returns whether the job was given nodes and waits for them, after a restart of slurmctld. */
 static bool waits_for_nodes(const job_record_t *job)
 {
 	return IS_JOB_CONFIGURING(job) || (has_launched_nodes(job) && is_interrupted(job));
@@ -584,7 +584,7 @@ static void judge_without_level(struct launch *launch, job_record_t *job,
 	}
 }
 
-/* Tells whether the job starts, or has left its nodes. */
+/* Returns whether the job starts, or has left its nodes. */
 static bool is_over(const struct launch *launch, const job_record_t *job)
 {
 	if (!job->details || !job->node_bitmap)

@@ -167,7 +167,7 @@ static struct osp_nodeset *never_suspended(void)
 	return nodes;
 }
 
-/* Tells whether the node has not booted since then, and no job has used it since. */
+/* Returns whether the node has not booted since then, and no job has used it since. */
 static bool is_as_it_was_left(const node_record_t *node, int64_t left_s)
 {
 	return (int64_t)node->boot_time <= left_s &&

@@ -95,7 +95,7 @@ bool shadow_license_carry(job_record_t *job)
 	return OSP_JOB_CARRY_ASKED(job, add_to);
 }
 
-/* Tells whether Slurm offers all of the licenses. */
+/* Returns whether Slurm offers all of the licenses. */
 static bool are_offered(const char *words)
 {
 	char *copy = xstrdup(words);

@@ -42,24 +42,24 @@ const char *shadow_advice(uint32_t job_id)
 
 /* How long words stay that backfill's plans change from cycle to cycle: each change of an
  * AdminComment makes Slurm pack all jobs anew for every client. */
-#define TOLD_FOR_S 300
-#define TOLD_MAX   4096
+#define REPORTED_FOR_S 300
+#define REPORTED_MAX   4096
 
-/* When the wait of the last job with that number, modulo TOLD_MAX, was explained. */
-static int64_t told_s[TOLD_MAX];
+/* When the wait of the last job with that number, modulo REPORTED_MAX, was explained. */
+static int64_t reported_s[REPORTED_MAX];
 
-bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s)
+bool shadow_must_report_waiting(const job_record_t *job, int64_t now_s)
 {
-	int64_t last_s = told_s[shadow_lasting_id(job) % TOLD_MAX];
+	int64_t last_s = reported_s[shadow_lasting_id(job) % REPORTED_MAX];
 
 	if (!job->admin_comment || !strstr(job->admin_comment, "; waits: "))
 		return true;
-	return now_s >= last_s + TOLD_FOR_S || now_s < last_s;
+	return now_s >= last_s + REPORTED_FOR_S || now_s < last_s;
 }
 
-void shadow_told_waiting(const job_record_t *job, int64_t now_s)
+void shadow_reported_waiting(const job_record_t *job, int64_t now_s)
 {
-	told_s[shadow_lasting_id(job) % TOLD_MAX] = now_s;
+	reported_s[shadow_lasting_id(job) % REPORTED_MAX] = now_s;
 }
 
 /* --- whom a gang preempts --------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ void shadow_victims_keep(const struct shadow_call *call, const char *level)
 /* The job that could not start although it was offered as many nodes as it needs; else 0. */
 static uint32_t could_not_start;
 
-/* Tells whether the call offers enough nodes: counted as _pick_best_nodes() does
+/* Returns whether the call offers enough nodes: counted as _pick_best_nodes() does
  * (node_scheduler.c), or fewer. For preempting it also offers nodes that end jobs or boot, and does
  * not count these. */
 static bool offers_enough(const struct shadow_call *call)
@@ -197,8 +197,8 @@ static bool offers_enough(const struct shadow_call *call)
 	return count >= (int64_t)call->min_nodes && !(call->candidates && reboots);
 }
 
-/* Tells whether a submission may ask about other partitions or reservations next. It asks about one
- * after the other, and an --immediate one fails by the first answer but "busy"
+/* Returns whether a submission may ask about other partitions or reservations next. It asks about
+ * one after the other, and an --immediate one fails by the first answer but "busy"
  * (_select_nodes_parts_resvs() in job_mgr.c). */
 static bool has_other_choices(const job_record_t *job)
 {
@@ -249,7 +249,7 @@ static struct {
 	unsigned int count;
 } sent;
 
-/* Tells whether one more message may be sent now, and counts it. */
+/* Returns whether one more message may be sent now, and counts it. */
 static bool may_send(int64_t now_s)
 {
 	int64_t for_s = slurm_conf.msg_timeout > HEARD_AT_ONCE_S_LEAST ? slurm_conf.msg_timeout
@@ -263,9 +263,9 @@ static bool may_send(int64_t now_s)
 }
 
 /*
- * Tells whether the text is an address. A client may have written a name there, and slurmctld would
- * look it up under its locks: for as long as a name server takes, and 12 s where there is no such
- * name.
+ * Returns whether the text is an address. A client may have written a name there, and slurmctld
+ * would look it up under its locks: for as long as a name server takes, and 12 s where there is no
+ * such name.
  */
 static bool is_address(const char *host)
 {
@@ -275,18 +275,18 @@ static bool is_address(const char *host)
 			inet_pton(AF_INET6, host, &address) == 1);
 }
 
-void shadow_tell_placed(job_record_t *job, const char *words, int64_t now_s)
+void shadow_print_placed(job_record_t *job, const char *words, int64_t now_s)
 {
 	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
 
 	if (!shadow_spank_value(job, OSP_SPANK_SALLOC "="))
 		return;
 	if (last->job_id == job->job_id)
-		last->at_s = 0; /* why it waited is old now, however lately it was told */
-	shadow_tell_client(job, words, now_s);
+		last->at_s = 0; /* why it waited is old now, however lately it was reported */
+	shadow_print_to_client(job, words, now_s);
 }
 
-void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s)
+void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
 {
 	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
 	uint64_t hash = osp_hash_words(OSP_HASH_START, words);

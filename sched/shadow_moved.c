@@ -23,7 +23,7 @@ struct moved {
 	struct osp_nodeset *part;
 };
 
-/* Tells whether one domain at or below this level holds all of them. */
+/* Returns whether one domain at or below this level holds all of them. */
 static bool stand_together(const struct osp_topology *topology, const struct osp_nodeset *nodes,
 			   int due)
 {
@@ -51,8 +51,8 @@ static int level_kept(const struct moved *moved, const struct osp_effective *eff
 											   : -1;
 }
 
-static void tell_apart(struct moved *moved, job_record_t *job,
-		       const struct osp_effective *effective, uint32_t level)
+static void report_apart(struct moved *moved, job_record_t *job,
+			 const struct osp_effective *effective, uint32_t level)
 {
 	const char *name = osp_topology_level_name(shadow_state.topology, level);
 	uint32_t count = osp_nodeset_count(moved->nodes), kept;
@@ -93,7 +93,7 @@ static int look_at_job(void *item, void *context)
 		return 0;
 	if (!stand_together(shadow_state.topology, moved->nodes, due)) {
 		if (kept > 0)
-			tell_apart(moved, job, &effective, (uint32_t)due);
+			report_apart(moved, job, &effective, (uint32_t)due);
 	} else if (kept < 1) {
 		shadow_gang_where(job, &effective, moved->nodes);
 	}

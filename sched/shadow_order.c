@@ -294,7 +294,7 @@ static bool put_off(uint32_t job)
 	return true;
 }
 
-/* Tells whether the gate has now released all spares: steps begin at once. */
+/* Returns whether the gate has now released all spares: steps begin at once. */
 static bool has_lost_its_spares(const job_record_t *job)
 {
 	uint32_t spares = shadow_spares(job);

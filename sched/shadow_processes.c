@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* shadow_processes.c - a gang's processes are told that they are of a gang */
+/* shadow_processes.c - gives a gang's processes a variable that marks them as of a gang */
 #include "sched/shadow.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void forget(details_t *details)
 	details->env_cnt = (__typeof__(details->env_cnt))kept;
 }
 
-void shadow_tell_processes(job_record_t *job, const char *level)
+void shadow_mark_processes(job_record_t *job, const char *level)
 {
 	details_t *details = job->details;
 

@@ -35,9 +35,9 @@ static int wait_saying(struct shadow_call *call, const struct osp_effective *eff
 }
 
 /*
- * Tells whether the job's options conflict with one domain. Only jobs that job_submit did not judge
- * under this policy have a conflict. A heterogeneous job that may stay small, or whose components
- * need not be in one partition, is left to shadow_place_component().
+ * Returns whether the job's options conflict with one domain. Only jobs that job_submit did not
+ * judge under this policy have a conflict. A heterogeneous job that may stay small, or whose
+ * components need not be in one partition, is left to shadow_place_component().
  */
 static bool cannot_stay_together(const job_record_t *job, const struct osp_effective *effective,
 				 char *words, size_t words_bytes)

@@ -24,8 +24,8 @@ uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
 	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
 }
 
-/* Tells whether no `nodes` of these nodes have so many CPUs. Stops at the first node that is large
- * enough. */
+/* Returns whether no `nodes` of these nodes have so many CPUs. Stops at the first node that is
+ * large enough. */
 static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
 {
 	int last = bitmap ? bit_fls(bitmap) : -1;
@@ -417,8 +417,8 @@ static struct osp_policy policy_of(const job_record_t *job)
 	return policy;
 }
 
-/* Tells whether a policy made this request, and the policy in force makes its own: the job may have
- * been moved to another partition, or the policy changed. A job that has started keeps it. */
+/* Returns whether a policy made this request, and the policy in force makes its own: the job may
+ * have been moved to another partition, or the policy changed. A job that has started keeps it. */
 static bool is_made_anew(const job_record_t *job, const struct osp_effective *effective)
 {
 	return effective->origin == OSP_FROM_POLICY && !effective->unread[0] && IS_JOB_PENDING(job);

@@ -102,7 +102,7 @@ char *shadow_topology_words(const struct osp_topology *topology)
 	return osp_text_take(&text);
 }
 
-void shadow_tell_topology(const char *before, const char *words)
+void shadow_report_topology(const char *before, const char *words)
 {
 	info("onespine: %sthe topology in force has %s", before, words ? words : "");
 }
@@ -194,7 +194,7 @@ static void lay_read_over_nodes(void)
 		return;
 	}
 	words = shadow_topology_words(shadow_state.topology);
-	shadow_tell_topology("", words);
+	shadow_report_topology("", words);
 	free(words);
 }
 
@@ -266,7 +266,7 @@ static void refresh_one_node(uint32_t n, const node_record_t *node, struct confi
 	shadow_state.weight[n] = look->weight;
 }
 
-/* Tells whether two nodes differ in weight. Places without a node weigh 0. */
+/* Returns whether two nodes differ in weight. Places without a node weigh 0. */
 static bool find_other_weight(void)
 {
 	const uint32_t *weight = shadow_state.weight;

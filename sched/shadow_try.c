@@ -138,7 +138,7 @@ static int overlaps(void *item, void *context)
 	return component->node_bitmap && bit_overlap_any(component->node_bitmap, bitmap);
 }
 
-/* Tells whether a candidate is in the way. Of a heterogeneous job only the leader is a candidate,
+/* Returns whether a candidate is in the way. Of a heterogeneous job only the leader is a candidate,
  * wherever it runs (job_overlap_and_running() in job_mgr.c); from 24.11 on a job that holds the
  * gang's licenses is one too. */
 static bool is_in_the_way(job_record_t *other, const struct wanted *wanted)
@@ -217,7 +217,7 @@ bool shadow_is_first_moment(const struct shadow_call *call)
 }
 
 /*
- * Tells whether a yes to a start now starts nothing: Slurm preempts no job for it and has built
+ * Returns whether a yes to a start now starts nothing: Slurm preempts no job for it and has built
  * nothing that the job could hold. From 24.11 on it says so for a node beside a job of a partition
  * with OverSubscribe=FORCE: where it removes the jobs to preempt, a node has no list of jobs
  * (node_data_dup_use() in node_data.c). select_nodes() then refuses the start, each time.

@@ -130,7 +130,7 @@ static int join_masks(const char *list, hwloc_bitmap_t cpus)
 	return rc;
 }
 
-/* Tells whether nobody else uses this node's cores, or nobody else its GPUs. */
+/* Returns whether nobody else uses this node's cores, or nobody else its GPUs. */
 static bool has_whole_node(const struct task *task)
 {
 	const struct osp_machine *machine = task->step->known->machine;
@@ -178,8 +178,8 @@ static const char *find_allowed(struct task *task)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Tells whether Slurm deals GPUs to tasks. Inside device cgroups each task counts its GPUs from 0;
- * Slurm then deals them in the tasks' order. */
+/* Returns whether Slurm deals GPUs to tasks. Inside device cgroups each task counts its GPUs from
+ * 0; Slurm then deals them in the tasks' order. */
 static bool dealt_by_slurm(const struct task *task)
 {
 	return strstr(value(task, "SLURMD_TRES_BIND"), "per_task:") != NULL &&
@@ -252,7 +252,7 @@ static const char *users_choice(const struct task *task)
 	if (task->step->modes.bound_with[0])
 		return task->step->modes.bound_with;
 	/* an srun without us cannot say; these values Slurm never chooses by itself */
-	if (!task->step->modes.client_told &&
+	if (!task->step->modes.client_reported &&
 	    (!strncmp(type, "none", 4) || !strncmp(type, "map_", 4) || strstr(type, "ldom")))
 		return "SLURM_CPU_BIND_TYPE";
 	return NULL;
@@ -304,7 +304,7 @@ bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *co
 	if (!bound && step->modes.bind == OSP_BIND_VERBOSE)
 		osp_node_say("bind: task %s on %s: left as it is: %s%s",
 			     value(&task, "SLURM_PROCID"), value(&task, "SLURMD_NODENAME"),
-			     why ? why : "Slurm does not tell which task it is",
+			     why ? why : "Slurm does not say which task it is",
 			     choice ? " is given" : "");
 	let_go(&task);
 	return bound;

@@ -36,7 +36,8 @@ static uint32_t sum_of(const char *value)
 }
 
 /*
- * Tells whether we set the variable, by the list that an outer step left: "NAME:1a2b3c4d,NAME:..."
+ * Returns whether we set the variable, by the list that an outer step left:
+ * "NAME:1a2b3c4d,NAME:..."
  */
 static bool is_ours(const char *list, const struct osp_variable *variable)
 {
@@ -71,7 +72,7 @@ static void set_number(struct osp_facts *facts, enum osp_fact_id id, uint32_t nu
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", number);
-	osp_node_tell(facts, id, text);
+	osp_node_set_fact(facts, id, text);
 }
 
 /* Sets how many GPUs the task sees, if Slurm or its user says so. */
@@ -87,8 +88,8 @@ static void set_gpus(const struct osp_node_step *step, char *const *environment,
 		count += *list == ',';
 	set_number(facts, OSP_FACT_GPUS_VISIBLE, count);
 	if (step->known->type_gpus > 0)
-		osp_node_tell(facts, OSP_FACT_PARTIAL_NODE,
-			      count < (uint64_t)step->known->type_gpus ? "yes" : "no");
+		osp_node_set_fact(facts, OSP_FACT_PARTIAL_NODE,
+				  count < (uint64_t)step->known->type_gpus ? "yes" : "no");
 }
 
 /* Sets the NICs near the GPUs, for rules that ask for them: ours do not. Reads the driver's
@@ -106,8 +107,8 @@ static void set_near_nics(const struct osp_node_step *step, char *const *environ
 	driver = osp_bind_driver_read(machine, OSP_BIND_DRIVER);
 	gpus = hwloc_bitmap_alloc();
 	if (gpus && osp_bind_visible_gpus(machine, driver, environment, gpus) == 1)
-		osp_node_tell(facts, OSP_FACT_NEAR_NICS,
-			      osp_machine_near_nics(machine, gpus, list, sizeof(list)));
+		osp_node_set_fact(facts, OSP_FACT_NEAR_NICS,
+				  osp_machine_near_nics(machine, gpus, list, sizeof(list)));
 	hwloc_bitmap_free(gpus);
 	osp_bind_driver_free(driver);
 }
@@ -139,16 +140,16 @@ static void gather(const struct osp_node_step *step, char *const *environment, b
 	*facts = step->known->hardware;
 	set_software(step, environment, in_container, facts);
 	osp_node_limits(environment, facts);
-	osp_node_tell(facts, OSP_FACT_CONTAINER, in_container ? "yes" : "no");
-	osp_node_tell(facts, OSP_FACT_BOUND, bound ? "yes" : "no");
+	osp_node_set_fact(facts, OSP_FACT_CONTAINER, in_container ? "yes" : "no");
+	osp_node_set_fact(facts, OSP_FACT_BOUND, bound ? "yes" : "no");
 	if (!nodes)
 		nodes = osp_environment_value(environment, "SLURM_JOB_NUM_NODES");
-	osp_node_tell(facts, OSP_FACT_NODES, nodes ? nodes : "");
+	osp_node_set_fact(facts, OSP_FACT_NODES, nodes ? nodes : "");
 	set_gpus(step, environment, facts);
 	set_near_nics(step, environment, facts);
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- report ----------------------------------------------------------------------------------- */
 
 static void explain(const struct osp_node_step *step, const struct osp_facts *facts,
 		    const struct osp_decisions *decisions)
@@ -288,13 +289,13 @@ static void let_go(struct seen *seen)
 
 /* Decides, and returns the list of what is set now. */
 static char *decide(spank_t spank, const struct osp_node_step *step, const struct seen *seen,
-		    bool tells, size_t *count)
+		    bool reports, size_t *count)
 {
 	struct osp_decisions *decisions =
 		osp_rules_decide(step->rules, seen->facts, seen->user.list, seen->user.count, NULL);
 	char *list = decisions ? write_list(decisions, count) : NULL;
 
-	if (list && tells) {
+	if (list && reports) {
 		if (step->modes.env == OSP_ENV_EXPLAIN)
 			explain(step, seen->facts, decisions);
 		else
@@ -350,7 +351,7 @@ static const struct osp_variable *next_kept(const struct osp_rule_set *rules,
 }
 
 /*
- * Tells whether both have the same variables that rules would set. Slurm's own, such as
+ * Returns whether both have the same variables that rules would set. Slurm's own, such as
  * CUDA_VISIBLE_DEVICES, exist in tasks alone, but no rule sets them.
  */
 static bool same_kept(const struct osp_rule_set *rules, const struct osp_user_env *one,
@@ -366,7 +367,7 @@ static bool same_kept(const struct osp_rule_set *rules, const struct osp_user_en
 	return !a && !b;
 }
 
-/* Tells whether the task has what the step had, and what was set for the step is still there. */
+/* Returns whether the task has what the step had, and what was set for the step is still there. */
 static bool is_decided(const struct osp_node_step *step, const struct seen *seen)
 {
 	const struct osp_decided *decided = &step->decided;
@@ -378,12 +379,12 @@ static bool is_decided(const struct osp_node_step *step, const struct seen *seen
 }
 
 void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
-			 bool bound, bool tells)
+			 bool bound, bool reports)
 {
 	struct seen seen = {.facts = NULL};
 	size_t count;
 
-	if (look(step, environment, bound, NULL, &seen) && (tells || !is_decided(step, &seen)))
-		free(decide(spank, step, &seen, tells, &count));
+	if (look(step, environment, bound, NULL, &seen) && (reports || !is_decided(step, &seen)))
+		free(decide(spank, step, &seen, reports, &count));
 	let_go(&seen);
 }

@@ -24,7 +24,7 @@ int osp_gang_options_register(spank_t spank);
  */
 int osp_gang_options_send(spank_t spank);
 
-/* Tells whether a gang was asked for, here or by the salloc around us. */
+/* Returns whether a gang was asked for, here or by the salloc around us. */
 bool osp_gang_options_want_gang(void);
 
 #endif

@@ -173,7 +173,7 @@ void osp_modes_take(spank_t spank, struct osp_modes *modes)
 
 	*modes = said;
 	if (spank_getenv(spank, STEP_VARIABLE, value, sizeof(value)) == ESPANK_SUCCESS) {
-		modes->client_told = true;
+		modes->client_reported = true;
 		take_env_word(modes, field(value, "env=", word, sizeof(word)));
 		take_bind_word(modes, field(value, ";bind=", word, sizeof(word)));
 		modes->inherited = *field(value, ";inherited=", word, sizeof(word)) == '1';

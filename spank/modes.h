@@ -27,9 +27,9 @@ struct osp_modes {
 	bool bind_said; /* the same */
 	enum osp_env_mode env;
 	enum osp_bind_mode bind;
-	bool inherited;	     /* SLURM_CPU_BIND came from a step around srun */
-	char bound_with[64]; /* the option or variable with which the user binds; "" for none */
-	bool client_told;    /* srun ran this plugin: the two above are known */
+	bool inherited;	      /* SLURM_CPU_BIND came from a step around srun */
+	char bound_with[64];  /* the option or variable with which the user binds; "" for none */
+	bool client_reported; /* srun ran this plugin: the two above are known */
 };
 
 /*

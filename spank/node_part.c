@@ -156,16 +156,16 @@ static void know_node(const struct osp_node_arguments *arguments)
 	keep_large_blocks_apart();
 	if (step.modes.env == OSP_ENV_OFF)
 		return;
-	step.rules = osp_rules_know(&source, step.known, step.tells_environment, &error);
+	step.rules = osp_rules_know(&source, step.known, step.reports_environment, &error);
 	if (step.rules)
 		step.asks_near_nics = osp_rules_ask(step.rules, OSP_FACT_NEAR_NICS);
 	else
 		take_error(&error);
 }
 
-/* Tells whether this node is to say it: the step's first node does, once a job. */
-static bool first_to_tell(spank_t spank, const struct osp_node_arguments *arguments,
-			  enum osp_reported what)
+/* Returns whether this node is to say it: the step's first node does, once a job. */
+static bool first_to_report(spank_t spank, const struct osp_node_arguments *arguments,
+			    enum osp_reported what)
 {
 	uint32_t job_id = 0, node = 1;
 
@@ -174,13 +174,13 @@ static bool first_to_tell(spank_t spank, const struct osp_node_arguments *argume
 	       !osp_was_reported(folder_of(arguments), job_id, what);
 }
 
-static bool tells_environment(spank_t spank, const struct osp_node_arguments *arguments)
+static bool reports_environment(spank_t spank, const struct osp_node_arguments *arguments)
 {
 	if (step.modes.env == OSP_ENV_OFF)
 		return false;
-	return first_to_tell(spank, arguments,
-			     step.modes.env == OSP_ENV_EXPLAIN ? OSP_REPORTED_EXPLAINED
-							       : OSP_REPORTED_WARNED);
+	return first_to_report(spank, arguments,
+			       step.modes.env == OSP_ENV_EXPLAIN ? OSP_REPORTED_EXPLAINED
+								 : OSP_REPORTED_WARNED);
 }
 
 static void begin(spank_t spank, const struct osp_node_arguments *arguments,
@@ -199,13 +199,13 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 		return;
 	step.has_tasks_only = step.step_id < SLURM_MAX_NORMAL_STEP_ID;
 	take_policy(spank, arguments);
-	step.tells_environment = tells_environment(spank, arguments);
+	step.reports_environment = reports_environment(spank, arguments);
 	if (step.modes.env != OSP_ENV_OFF || step.modes.bind != OSP_BIND_OFF)
 		know_node(arguments);
 	step.root = osp_node_look_at_root();
 	if (step.error[0])
 		slurm_error("onespine: %s", step.error);
-	step.tells_error = step.error[0] && first_to_tell(spank, arguments, OSP_REPORTED_ERROR);
+	step.reports_error = step.error[0] && first_to_report(spank, arguments, OSP_REPORTED_ERROR);
 }
 
 /* --- as the user ------------------------------------------------------------------------------ */
@@ -270,7 +270,7 @@ static void user(spank_t spank)
 	step.files = osp_node_look_at_root();
 }
 
-/* Tells whether the files are those that were there when the step was decided. */
+/* Returns whether the files are those that were there when the step was decided. */
 static bool sees_same_files(void)
 {
 	struct osp_node_root root = osp_node_look_at_root();
@@ -282,18 +282,18 @@ static bool sees_same_files(void)
 static void task(spank_t spank)
 {
 	char **environment = environment_of(spank);
-	bool bound = false, first, same, tells;
+	bool bound = false, first, same, reports;
 
 	if (!environment)
 		return;
 	first = osp_node_is_first_task(environment);
-	if (step.tells_error && first)
+	if (step.reports_error && first)
 		osp_node_say("%s; %s", step.error,
 			     !step.known || (!step.rules && step.modes.env != OSP_ENV_OFF)
 				     ? "the job runs without our settings"
 				     : "it counts as empty");
 	if (!step.known || !has_accelerators(step.known)) {
-		if (step.known && step.modes.env == OSP_ENV_EXPLAIN && step.tells_environment &&
+		if (step.known && step.modes.env == OSP_ENV_EXPLAIN && step.reports_environment &&
 		    first)
 			osp_node_say(
 				"this node has no accelerators that are known: nothing is set");
@@ -307,10 +307,10 @@ static void task(spank_t spank)
 	same = step.environment && osp_env_is_same(step.environment, environment, step.rules);
 	if (binds())
 		bound = osp_binding_apply(spank, &step, environment, same);
-	tells = step.tells_environment && first;
-	if (step.rules && (tells || !same || !step.decided.facts || step.decided.bound != bound ||
+	reports = step.reports_environment && first;
+	if (step.rules && (reports || !same || !step.decided.facts || step.decided.bound != bound ||
 			   !sees_same_files()))
-		osp_environment_set(spank, &step, environment, bound, tells);
+		osp_environment_set(spank, &step, environment, bound, reports);
 }
 
 #pragma GCC visibility push(default)

@@ -62,8 +62,8 @@ struct osp_node_step {
 	uint32_t step_id;
 	bool has_tasks_only; /* an srun's step, not a batch script or an interactive shell */
 	char error[1024];    /* why something is not done; "" for nothing */
-	bool tells_error;    /* it was not reported to the job yet, and this node does */
-	bool tells_environment;
+	bool reports_error;  /* it was not reported to the job yet, and this node does */
+	bool reports_environment;
 	bool left_environment; /* the user's own files did not answer */
 	bool asks_near_nics;   /* one of the rules asks for that */
 };
@@ -72,17 +72,18 @@ struct osp_node_step {
 void osp_node_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Tells whether this is the first task of the whole step; all of a heterogeneous job counts as one.
+ * Returns whether this is the first task of the whole step; all of a heterogeneous job counts as
+ * one.
  */
 bool osp_node_is_first_task(char *const *environment);
 
-/* Tells whether / is that of the user's image. */
+/* Returns whether / is that of the user's image. */
 bool osp_node_in_container(const struct osp_node_step *step);
 
 /* Returns which / this process has. */
 struct osp_node_root osp_node_look_at_root(void);
 
-/* Tells whether these are all GPUs of the node; `known` as in struct osp_node_gpus. */
+/* Returns whether these are all GPUs of the node; `known` as in struct osp_node_gpus. */
 bool osp_node_has_all_gpus(const struct osp_node_step *step, int known, hwloc_const_bitmap_t gpus);
 
 /* Sets the variables as its tasks will most likely need them, once for the step, as its user. */
@@ -91,11 +92,11 @@ void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *co
 void osp_environment_forget(struct osp_node_step *step);
 
 /*
- * Sets the variables that must differ in this task. `bound`: we gave it its cores. `tells`: prints
- * what the user should know.
+ * Sets the variables that must differ in this task. `bound`: we gave it its cores. `reports`:
+ * prints what the user should know.
  */
 void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
-			 bool bound, bool tells);
+			 bool bound, bool reports);
 
 /* Computes what is the same for most tasks, once for the step, as its user. */
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);

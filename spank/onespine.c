@@ -139,7 +139,7 @@ static void set_placed_locally(const struct osp_placement *placed)
 	set_locally(OSP_SLURM_RANKS_VARIABLE, placed->ranks);
 }
 
-/* Tells whether the salloc around us was given an option that makes a gang. */
+/* Returns whether the salloc around us was given an option that makes a gang. */
 static bool salloc_asked_for_gang(void)
 {
 	return getenv(OSP_JOB_OUTER(gang)) || getenv(OSP_JOB_OUTER(gang_domains)) ||

@@ -28,7 +28,7 @@ static int host_file = -1;
 
 /* --- which steps ------------------------------------------------------------------------------ */
 
-/* Tells whether the step has tasks on one node alone, or one task, so that there is no order. */
+/* Returns whether the step has tasks on one node alone, or one task, so that there is no order. */
 static bool is_one_node(const struct osp_step_options *words)
 {
 	return words->tasks == 1 || words->nodes == 1;
@@ -42,7 +42,7 @@ static unsigned int no(const struct osp_step_options *words, const char *reason,
 	return 0;
 }
 
-/* Tells whether no node holds a second task by its CPUs, so that -c alone is one task on each. */
+/* Returns whether no node holds a second task by its CPUs, so that -c alone is one task on each. */
 static bool is_one_by_cpus(const struct osp_step_options *words)
 {
 	return words->cpus_per_task <= words->node_cpus &&
@@ -128,7 +128,8 @@ static struct {
 	bool inside_step;
 } own;
 
-/* Tells whether this process has a terminal. Of a step's tasks only that of srun --pty has one. */
+/* Returns whether this process has a terminal. Of a step's tasks only that of srun --pty has
+ * one. */
 static bool has_terminal(void)
 {
 	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -139,7 +140,7 @@ static bool has_terminal(void)
 }
 
 /*
- * Tells whether this srun runs inside a step of several tasks: these were ordered, and what they
+ * Returns whether this srun runs inside a step of several tasks: these were ordered, and what they
  * start is theirs. A step of one task, or with a terminal, is a shell that srun opened in the job.
  */
 static bool is_inside_step(void)
@@ -189,7 +190,7 @@ static void say_unknown(void)
 		   "onespine hosts --format=slurm");
 }
 
-/* Tells whether the job is in mode advise, in which ranks stay as Slurm gives them. */
+/* Returns whether the job is in mode advise, in which ranks stay as Slurm gives them. */
 static bool only_advises(void)
 {
 	const char *ranks = getenv(OSP_SLURM_RANKS_VARIABLE);
@@ -232,7 +233,7 @@ static enum osp_launcher find_launcher(void)
 	return found;
 }
 
-/* Tells whether names sorted as strings, n10 before n2, are the order. */
+/* Returns whether names sorted as strings, n10 before n2, are the order. */
 static bool is_order_of_strings(const struct osp_gang_ranks *order)
 {
 	for (uint32_t i = 1; i < order->count; i++) {
@@ -266,7 +267,7 @@ static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_st
 	return true;
 }
 
-/* Tells whether all nodes have as many CPUs: unlike ones may not take as many tasks. */
+/* Returns whether all nodes have as many CPUs: unlike ones may not take as many tasks. */
 static bool nodes_are_alike(void)
 {
 	const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
@@ -278,7 +279,7 @@ static bool nodes_are_alike(void)
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
 /*
- * Tells whether Slurm is configured to pack these tasks into as few nodes as can be
+ * Returns whether Slurm is configured to pack these tasks into as few nodes as can be
  * (CR_Pack_Nodes), which a host file would undo. It then takes --ntasks-per-node for one node's.
  */
 static bool are_packed(const struct osp_step_options *words)
@@ -288,8 +289,8 @@ static bool are_packed(const struct osp_step_options *words)
 }
 
 /*
- * Tells whether the job no longer has the nodes of `nodes`, its list when it began: with --no-kill
- * one of them failed, or its script made it smaller. srun goes by what slurmctld says.
+ * Returns whether the job no longer has the nodes of `nodes`, its list when it began: with
+ * --no-kill one of them failed, or its script made it smaller. srun goes by what slurmctld says.
  */
 static bool has_other_nodes(const char *nodes)
 {
@@ -340,7 +341,7 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_opti
 		say_how(why);
 }
 
-/* Tells whether Slurm gives ranks to several nodes by the step's words, and the user does not. */
+/* Returns whether Slurm gives ranks to several nodes by the step's words, and the user does not. */
 static bool slurm_orders(const struct osp_step_options *words)
 {
 	return words->order != OSP_STEP_CHOSEN && words->order != OSP_STEP_NO_TASKS &&

@@ -27,10 +27,10 @@
 /* Reads srun's words, before srun does. */
 void osp_ordered_read(void);
 
-/* Tells whether they name another job than the one around this srun. */
+/* Returns whether they name another job than the one around this srun. */
 bool osp_ordered_other_job(void);
 
-/* Tells whether they keep variables of this srun from its tasks: --export. */
+/* Returns whether they keep variables of this srun from its tasks: --export. */
 bool osp_ordered_exports_some(void);
 
 /* Gives srun a host file, in an srun inside a job, before it reads its options: ONESPINE_LEAVES,
@@ -48,7 +48,7 @@ void osp_ordered_too_late(const struct osp_placement *placed);
 
 /* Returns how many tasks on each of `nodes` nodes a host file for srun would have, given srun's
  * `words`; `arbitrary_with_nodes`: this Slurm takes -N beside a host file. Returns 0 for no host
- * file; *say then tells whether the user should know, *why because of which word. */
+ * file; *say then says whether the user should know, *why because of which word. */
 struct osp_step_options;
 unsigned int osp_ordered_tasks(const struct osp_step_options *words, unsigned int nodes,
 			       bool arbitrary_with_nodes, bool *say, char *why, unsigned why_bytes);

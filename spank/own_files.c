@@ -35,7 +35,7 @@
 #define FILES_MAX	 65536 /* if close_range(2) is missing */
 
 /* The facts that the child may report. */
-static const enum osp_fact_id told[] = {OSP_FACT_NCCL, OSP_FACT_OFI, OSP_FACT_OFI_TUNER};
+static const enum osp_fact_id reported[] = {OSP_FACT_NCCL, OSP_FACT_OFI, OSP_FACT_OFI_TUNER};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -100,11 +100,11 @@ static void add_facts(struct osp_text *answer, char *const *environment)
 		_exit(1);
 	if (!osp_node_software_own(&search, facts))
 		osp_text_add(answer, "cut\n");
-	for (size_t i = 0; i < COUNT(told); i++) {
-		const struct osp_fact *fact = &facts->facts[told[i]];
+	for (size_t i = 0; i < COUNT(reported); i++) {
+		const struct osp_fact *fact = &facts->facts[reported[i]];
 
 		if (fact->known && !strchr(fact->text, '\n'))
-			osp_text_printf(answer, "%s=%s\n", osp_fact_name(told[i]), fact->text);
+			osp_text_printf(answer, "%s=%s\n", osp_fact_name(reported[i]), fact->text);
 	}
 }
 
@@ -238,10 +238,10 @@ static void let_go(pid_t child, bool ended)
 	}
 }
 
-static bool may_tell(enum osp_fact_id id)
+static bool may_report(enum osp_fact_id id)
 {
-	for (size_t i = 0; i < COUNT(told); i++) {
-		if (told[i] == id)
+	for (size_t i = 0; i < COUNT(reported); i++) {
+		if (reported[i] == id)
 			return true;
 	}
 	return false;
@@ -255,8 +255,8 @@ static void take_fact(char *line, struct osp_facts *software)
 	if (!text)
 		return;
 	*text++ = '\0';
-	if (!osp_fact_find(line, &id, NULL) && may_tell(id))
-		osp_node_tell(software, id, text);
+	if (!osp_fact_find(line, &id, NULL) && may_report(id))
+		osp_node_set_fact(software, id, text);
 }
 
 /* Reads the answer. Returns false if it does not end as it should. */

@@ -13,7 +13,7 @@
 
 enum osp_reported { OSP_REPORTED_ERROR = 1, OSP_REPORTED_EXPLAINED, OSP_REPORTED_WARNED };
 
-/* Tells whether `what` was reported to `job_id` here, and notes that it is now. As root. Returns
+/* Returns whether `what` was reported to `job_id` here, and notes that it is now. As root. Returns
  * false if the file cannot be used: better twice than never. */
 bool osp_was_reported(const char *folder, uint32_t job_id, enum osp_reported what);
 

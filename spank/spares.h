@@ -21,7 +21,7 @@
 
 /* Access to the variables: of this process, or of a task. */
 struct osp_job_variables {
-	/* Tells whether it is set, and writes its whole value into `value`. */
+	/* Returns whether it is set, and writes its whole value into `value`. */
 	bool (*get)(void *context, const char *name, char *value, size_t value_bytes);
 	void (*set)(void *context, const char *name, const char *value);
 	void *context;

@@ -59,7 +59,7 @@ static const struct osp_node_part *load(void)
 	return NULL;
 }
 
-/* Tells whether this is the step of a container's shell, which has no task. */
+/* Returns whether this is the step of a container's shell, which has no task. */
 static bool has_no_tasks(spank_t spank)
 {
 	uint32_t step_id;

@@ -168,7 +168,7 @@ static uint32_t number_of(const char *value, bool range)
 	return *end || number > UINT32_MAX / 2 ? 0 : (uint32_t)number;
 }
 
-/* Tells whether one of the words between commas begins so: Pack, or NoPack. */
+/* Returns whether one of the words between commas begins so: Pack, or NoPack. */
 static bool has_flag(const char *value, const char *flag)
 {
 	for (; value; value = strchr(value, ',')) {
@@ -226,7 +226,7 @@ static void take_tres(struct osp_step_options *step, const char *value)
 		step->tasks_by_gpus = true;
 }
 
-/* Tells whether the value is the number of the job around us. */
+/* Returns whether the value is the number of the job around us. */
 static bool is_this_job(const char *value)
 {
 	const char *job = getenv("SLURM_JOB_ID");

@@ -30,7 +30,7 @@ const struct osp_user_binding *osp_user_binding_find(spank_t spank);
  * abbreviated as getopt_long allows; or NULL. */
 const char *osp_user_binding_option(char *const *words, int count);
 
-/* Tells whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a
+/* Returns whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a
  * task. */
 bool osp_user_binding_inherited(const char *bind, const char *type, const char *list);
 

@@ -506,11 +506,11 @@ bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gp
 	}
 	state = osp_nvml_ready();
 	if (state != OSP_NVML_OK) {
-		osp_result_skip(context, "NVML does not answer; the check driver tells why");
+		osp_result_skip(context, "NVML does not answer; the check driver says why");
 		return false;
 	}
 	if (osp_nvml_count(&count) != OSP_NVML_OK) {
-		osp_result_skip(context, "NVML counts no GPUs; the check gpus tells why");
+		osp_result_skip(context, "NVML counts no GPUs; the check gpus says why");
 		return false;
 	}
 	gpus->all = count;

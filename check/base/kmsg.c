@@ -63,7 +63,7 @@ static unsigned int recovery_of(const char *text)
 
 #define HEX "0123456789abcdefABCDEF"
 
-/* Tells whether it is a whole PCI address, "0000:3b:00" or "0000:3b:00.0". A kernel message may
+/* Returns whether it is a whole PCI address, "0000:3b:00" or "0000:3b:00.0". A kernel message may
  * begin with the name of a user's process, which has room for "NVRM: Xid (PCI:" and for no more. */
 static bool is_address(const char *address)
 {

@@ -68,8 +68,8 @@ static void read_state(struct osp_check_context *context, struct osp_node_state 
 	state->log_next = span.next;
 	osp_pci_gpus(context, &gpus);
 	read_gpus(context, &gpus, state);
-	context->tell = ignore_result;
-	context->tell_figure = NULL;
+	context->report = ignore_result;
+	context->report_figure = NULL;
 	osp_counters_read(context, &gpus, state);
 }
 

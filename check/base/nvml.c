@@ -39,14 +39,14 @@ const char *osp_nvml_load(void)
 {
 	static void *library;
 	static char why[256];
-	const char *told;
+	const char *reported;
 
 	if (library)
 		return NULL;
 	library = dlopen(OSP_NVML_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		told = dlerror();
-		snprintf(why, sizeof(why), "%s", told ? told : "cannot be loaded");
+		reported = dlerror();
+		snprintf(why, sizeof(why), "%s", reported ? reported : "cannot be loaded");
 		return why;
 	}
 	/* ISO C has no conversion from an object's pointer to a function's; POSIX does. */

@@ -120,7 +120,7 @@ enum osp_own_nvlink osp_own_nvlink(const char *root, unsigned int limit_ms,
 #define NEURON_FOLDER "sys/class/neuron_device"
 #define SERVER_ID     "server_id_"
 
-/* Tells whether the driver names a server: -1 and all ones are none. */
+/* Returns whether the driver names a server: -1 and all ones are none. */
 static bool is_server(const char *word)
 {
 	const char *digits = strncmp(word, "0x", 2) ? word : word + 2;

@@ -51,7 +51,7 @@ int osp_run_file_write(const char *root, const char *name, const struct osp_text
 void osp_pass_drop(const char *root);
 
 /*
- * Tells whether a kept pass of `depth` or deeper holds for the node and the GPUs of `state`.
+ * Returns whether a kept pass of `depth` or deeper holds for the node and the GPUs of `state`.
  * `live_s` is its time to live. If none holds, `words` (may be NULL) says why not, about the
  * deepest one that was kept.
  */

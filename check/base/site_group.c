@@ -44,7 +44,7 @@ static bool put(int folder, const char *name, const char *word)
 
 /* Returns whether a test asks for `word`: "none" makes no group, "freeze" acts as if the kernel
  * lacked cgroup.kill, "taken" as if another check had removed the first group that is made. */
-static bool told(const char *word)
+static bool reported(const char *word)
 {
 	const char *say = getenv("ONESPINE_TEST_SITE_GROUP");
 
@@ -112,7 +112,7 @@ static void remove_one(int parent, const char *name, int group)
  * groups below, cgroup.procs does not. */
 static void kill_all(int folder)
 {
-	if (!told("freeze") && put(folder, "cgroup.kill", "1"))
+	if (!reported("freeze") && put(folder, "cgroup.kill", "1"))
 		return;
 	if (put(folder, "cgroup.freeze", "1")) {
 		kill_listed(folder);
@@ -252,7 +252,7 @@ static bool make_locked(struct osp_site_group *group, bool taken)
 void osp_site_group_make(struct osp_site_group *group)
 {
 	*group = (struct osp_site_group){.folder = -1, .parent = -1};
-	if (told("none"))
+	if (reported("none"))
 		return;
 	group->parent = open_own();
 	if (group->parent < 0)
@@ -260,7 +260,7 @@ void osp_site_group_make(struct osp_site_group *group)
 	end_abandoned(group->parent);
 	/* Between mkdirat() and flock() the group looks abandoned to another check. */
 	for (int tries = 0; tries < MAKE_TRIES; tries++)
-		if (make_locked(group, !tries && told("taken")))
+		if (make_locked(group, !tries && reported("taken")))
 			return;
 	let_go(group);
 }

@@ -34,7 +34,7 @@
 #define SIGNAL_END     65
 
 /* The process that began this one has ended. */
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t must_end;
 
 /* Its output, of which the first line is kept. */
 struct hearing {
@@ -126,7 +126,7 @@ static bool hear_until_end(pid_t child, struct hearing *hearing, uint64_t until_
 	while (!has_ended(child, how)) {
 		struct pollfd wait = {.fd = hearing->file, .events = POLLIN};
 
-		if (osp_now_ms() >= until_ms || told_to_end)
+		if (osp_now_ms() >= until_ms || must_end)
 			return false;
 		if (poll(&wait, 1, LOOK_MS) > 0)
 			hear(hearing);
@@ -316,7 +316,7 @@ static void follow(pid_t child, struct hearing *hearing, uint64_t until_ms,
 static void note_end(int number)
 {
 	(void)number;
-	told_to_end = 1;
+	must_end = 1;
 }
 
 /* Asks for SIGTERM if the process that began this one ends. SIGKILL would spare processes in

@@ -24,7 +24,7 @@ struct gang {
 /* Keeps the first report: it says what broke. */
 static void keep_why(struct osp_check_context *context, const struct osp_result *result)
 {
-	struct osp_gang_answer *answer = context->teller;
+	struct osp_gang_answer *answer = context->reporter;
 
 	if (!*answer->why)
 		snprintf(answer->why, sizeof(answer->why), "%.40s%s%.200s", result->subject,
@@ -49,7 +49,7 @@ static size_t keep_variables(char *kept[NCCL_VARIABLES_MAX])
 
 static bool find_units(struct osp_check_context *context, struct osp_units *units)
 {
-	struct osp_gang_answer *answer = context->teller;
+	struct osp_gang_answer *answer = context->reporter;
 
 	if (osp_units_find(context, units, answer->why, sizeof(answer->why)) != OSP_FOUND)
 		return false;
@@ -215,8 +215,8 @@ int osp_gang_serve(struct osp_check_context *context, int orders, int answers)
 	int result = 0;
 
 	gang.reduction.context = context;
-	context->tell = keep_why;
-	context->teller = &gang.answer;
+	context->report = keep_why;
+	context->reporter = &gang.answer;
 	if (!get_ready(&gang, &units))
 		result = break_off(&gang, answers);
 	else

@@ -59,16 +59,16 @@ static bool is_exception(const struct osp_check_context *context,
 	       session && !session->unit->busy && !context->library_kernels;
 }
 
-static void tell_exception(struct osp_check_context *context, const char *subject, int result,
-			   const char *what)
+static void report_exception(struct osp_check_context *context, const char *subject, int result,
+			     const char *what)
 {
-	struct osp_result told = {
+	struct osp_result reported = {
 		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_RESET_GPU, .twice = true};
 
-	snprintf(told.subject, sizeof(told.subject), "%s", subject);
-	snprintf(told.value, sizeof(told.value), "kernels break");
-	snprintf(told.why, sizeof(told.why), "%s: %s", what, osp_cuda_words(result));
-	context->tell(context, &told);
+	snprintf(reported.subject, sizeof(reported.subject), "%s", subject);
+	snprintf(reported.value, sizeof(reported.value), "kernels break");
+	snprintf(reported.why, sizeof(reported.why), "%s: %s", what, osp_cuda_words(result));
+	context->report(context, &reported);
 }
 
 static bool session_is_confidential(const struct osp_check_context *context)
@@ -78,25 +78,25 @@ static bool session_is_confidential(const struct osp_check_context *context)
 
 /* Reports error 802. A second look decides whether it stays, but for GPUs in confidential mode:
  * until somebody sets them ready they take no work, and are well. */
-static void tell_not_ready(struct osp_check_context *context, const char *subject, int result,
-			   const char *what)
+static void report_not_ready(struct osp_check_context *context, const char *subject, int result,
+			     const char *what)
 {
 	bool confidential = session_is_confidential(context);
-	struct osp_result told = {
+	struct osp_result reported = {
 		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = !confidential};
 
-	snprintf(told.subject, sizeof(told.subject), "%s", subject);
-	snprintf(told.value, sizeof(told.value), "not set up");
-	snprintf(told.why, sizeof(told.why),
+	snprintf(reported.subject, sizeof(reported.subject), "%s", subject);
+	snprintf(reported.value, sizeof(reported.value), "not set up");
+	snprintf(reported.why, sizeof(reported.why),
 		 "%s: %s: the fabric manager has not set up the NVLink fabric, or does not run%s",
 		 what, osp_cuda_words(result),
 		 confidential ? "; or the GPUs are not set ready (nvidia-smi conf-compute -srs 1)"
 			      : "");
-	context->tell(context, &told);
+	context->report(context, &reported);
 }
 
-static void tell_error(struct osp_check_context *context, const char *subject, int result,
-		       const char *what)
+static void report_error(struct osp_check_context *context, const char *subject, int result,
+			 const char *what)
 {
 	context->spoilt = true;
 	switch (result) {
@@ -114,7 +114,7 @@ static void tell_error(struct osp_check_context *context, const char *subject, i
 			       "%s: %s", what, osp_cuda_words(result));
 		break;
 	case OSP_CUDA_NOT_READY:
-		tell_not_ready(context, subject, result, what);
+		report_not_ready(context, subject, result, what);
 		break;
 	case OSP_CUDA_OUT_OF_MEMORY:
 		osp_result_error(context, subject, "%s: %s: other programs hold the GPU's memory",
@@ -146,9 +146,9 @@ bool osp_gpu_right(struct osp_check_context *context, const struct osp_gpu_sessi
 		return true;
 	if (is_exception(context, session, result)) {
 		context->spoilt = true;
-		tell_exception(context, subject_of(context, session), result, what);
+		report_exception(context, subject_of(context, session), result, what);
 	} else {
-		tell_error(context, subject_of(context, session), result, what);
+		report_error(context, subject_of(context, session), result, what);
 	}
 	return false;
 }

@@ -69,7 +69,7 @@ static bool copy(const struct copies *copies, bool to_gpu)
 			     to_gpu ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync");
 }
 
-static void tell_wrong(const struct copies *copies, const char *value, unsigned long long words)
+static void report_wrong(const struct copies *copies, const char *value, unsigned long long words)
 {
 	osp_result_add(copies->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
 		       copies->session->unit->subject, value, NULL, NULL,
@@ -110,7 +110,7 @@ static bool check_data(const struct copies *copies)
 	    !osp_gpu_read_report(copies->context, session, &report))
 		return false;
 	if (report.count) {
-		tell_wrong(copies, "to GPU wrong", report.count);
+		report_wrong(copies, "to GPU wrong", report.count);
 		return false;
 	}
 	if (!copy(copies, false) ||
@@ -124,7 +124,7 @@ static bool check_data(const struct copies *copies)
 		wrong += words[2 * i + 1] != (one << 32 | one >> 32);
 	}
 	if (wrong)
-		tell_wrong(copies, "to host wrong", wrong);
+		report_wrong(copies, "to host wrong", wrong);
 	return !wrong;
 }
 

@@ -21,7 +21,7 @@ struct test {
 
 /* Reports the first wrong word. Its bits and offset distinguish a broken cell from a broken
  * address. */
-static void tell_wrong(struct test *test, size_t piece, const struct osp_report *report)
+static void report_wrong(struct test *test, size_t piece, const struct osp_report *report)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
 	uint64_t differs = wrong->expected ^ wrong->found, offset = wrong->at;
@@ -59,7 +59,7 @@ static bool pass(struct test *test, osp_cuda_function kernel, uint64_t seed, boo
 		    !osp_gpu_read_report(test->context, test->session, &report))
 			return false;
 		if (report.count) {
-			tell_wrong(test, i, &report);
+			report_wrong(test, i, &report);
 			return false;
 		}
 	}

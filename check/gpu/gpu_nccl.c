@@ -40,7 +40,7 @@ static bool compare(struct osp_reduction *reduction, bool *wrong)
 }
 
 /* Reports the speed. The limits are those of a whole node of eight. */
-static void tell_speed(struct osp_reduction *reduction, double gbps)
+static void report_speed(struct osp_reduction *reduction, double gbps)
 {
 	bool eight = reduction->count == 8;
 
@@ -68,7 +68,7 @@ static void run_reductions(struct osp_reduction *reduction)
 	if (wrong)
 		return;
 	osp_result_pass(reduction->context, "%zu GPUs", reduction->count);
-	tell_speed(reduction, best_gbps);
+	report_speed(reduction, best_gbps);
 }
 
 /* Returns whether an IOMMU stands between GPUs that have no NVLink: copies between these may never

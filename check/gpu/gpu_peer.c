@@ -85,7 +85,7 @@ static void name_pair(const struct peers *peers, size_t from, size_t to, char *n
 		 peers->sessions[to].unit->subject);
 }
 
-/* Returns whether the error tells of this process, its user or the host, and of no link. */
+/* Returns whether the error is of this process, its user or the host, and of no link. */
 static bool is_of_host(int result)
 {
 	return result == OSP_CUDA_OUT_OF_MEMORY || result == OSP_CUDA_UNAVAILABLE ||
@@ -95,7 +95,7 @@ static bool is_of_host(int result)
 
 /* Reports a pair for which the driver granted access but no data came: the link is at fault, or one
  * of the two GPUs. */
-static void tell_dead(struct peers *peers, const char *pair, int result)
+static void report_dead(struct peers *peers, const char *pair, int result)
 {
 	peers->context->spoilt = true;
 	osp_result_add(peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair, "no copy", NULL,
@@ -127,7 +127,7 @@ static bool check_data(struct peers *peers, size_t from, size_t to, const char *
 		return osp_gpu_right(peers->context, &peers->sessions[from], result,
 				     "cuMemcpyPeerAsync");
 	if (result) {
-		tell_dead(peers, pair, result);
+		report_dead(peers, pair, result);
 		return false;
 	}
 	if (!check || !use(peers, to) || !osp_gpu_clear_report(peers->context, session) ||

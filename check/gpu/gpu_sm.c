@@ -22,8 +22,8 @@ static void compute_expected(uint64_t seed, uint64_t expected[OSP_THREADS])
 	}
 }
 
-static void tell_wrong(struct osp_check_context *context, const struct osp_gpu_session *session,
-		       const char *what, const char *where, const struct osp_report *report)
+static void report_wrong(struct osp_check_context *context, const struct osp_gpu_session *session,
+			 const char *what, const char *where, const struct osp_report *report)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
 	char value[OSP_WORD_BYTES];
@@ -64,7 +64,7 @@ static bool judge(struct osp_check_context *context, const struct osp_gpu_sessio
 	if (seen < 0)
 		return false;
 	if (report->count) {
-		tell_wrong(context, session, what, where, report);
+		report_wrong(context, session, what, where, report);
 		return false;
 	}
 	if (seen >= session->sms)

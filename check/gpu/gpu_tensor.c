@@ -70,8 +70,8 @@ static const char *name_of(const struct format *format, int capability)
 	return emulated ? "fp8 by fp16 units" : format->name;
 }
 
-static void tell_wrong(struct osp_check_context *context, const struct osp_gpu_session *session,
-		       const struct format *format, const struct osp_report *report)
+static void report_wrong(struct osp_check_context *context, const struct osp_gpu_session *session,
+			 const struct format *format, const struct osp_report *report)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
 	char value[OSP_WORD_BYTES];
@@ -129,7 +129,7 @@ static bool run_format(struct run *run, uint64_t until_ms)
 		if (!launch_timed(run) || !osp_gpu_read_report(run->context, run->session, &report))
 			return false;
 		if (report.count) {
-			tell_wrong(run->context, run->session, run->format, &report);
+			report_wrong(run->context, run->session, run->format, &report);
 			return false;
 		}
 		seen = osp_gpu_sms_seen(&report);

@@ -138,7 +138,7 @@ static bool compare(struct product *product, osp_cuda_memory one, osp_cuda_memor
 
 /* Reports wrong words. If more than half of all words differ, no few units are at fault, and the
  * cause is unknown. */
-static void tell_wrong(struct product *product, const struct osp_report *report, const char *what)
+static void report_wrong(struct product *product, const struct osp_report *report, const char *what)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
 	const char *subject = product->session->unit->subject;
@@ -165,7 +165,7 @@ static bool all_alike(struct product *product, const char *what)
 	if (!osp_gpu_read_report(product->context, product->session, &report))
 		return false;
 	if (report.count)
-		tell_wrong(product, &report, what);
+		report_wrong(product, &report, what);
 	return !report.count;
 }
 

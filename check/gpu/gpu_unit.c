@@ -67,7 +67,7 @@ static void end_with(int answer, enum osp_found state, const char *why)
 /* Ends the child with a result: a SKIP of osp_gpus_open() means that there is nothing to load. */
 static void end_with_result(struct osp_check_context *context, const struct osp_result *result)
 {
-	end_with(*(int *)context->teller,
+	end_with(*(int *)context->reporter,
 		 result->verdict == OSP_VERDICT_SKIP ? OSP_FOUND_NONE : OSP_FOUND_ERROR,
 		 result->why);
 }
@@ -115,9 +115,9 @@ static bool has_link(const struct osp_gpu *gpu)
 
 /*
  * Returns whether the GPU reaches others over PCIe alone, through an IOMMU that translates
- * addresses ("DMA", "DMA-FQ"; Linux tells it from 5.11 on). On bare metal NVIDIA supports no copies
- * between GPUs then (CUDA C++ Programming Guide, "IOMMU on Linux"): they may never end, or arrive
- * as zeros (NVIDIA/nccl 257, 606). A virtual machine's IOMMU is the host's.
+ * addresses ("DMA", "DMA-FQ"; Linux reports it from 5.11 on). On bare metal NVIDIA supports no
+ * copies between GPUs then (CUDA C++ Programming Guide, "IOMMU on Linux"): they may never end, or
+ * arrive as zeros (NVIDIA/nccl 257, 606). A virtual machine's IOMMU is the host's.
  */
 static bool is_translated(const struct osp_check_context *context, const struct osp_gpu *gpu,
 			  int virtual)
@@ -203,8 +203,8 @@ static void find_in_child(struct osp_check_context *context, int answer)
 	struct osp_gpus gpus;
 	size_t count = 0, old = 0;
 
-	context->tell = end_with_result;
-	context->teller = &answer;
+	context->report = end_with_result;
+	context->reporter = &answer;
 	if (!osp_gpus_open(context, &gpus))
 		end_with(answer, OSP_FOUND_NONE, "no GPU that was asked for");
 	for (size_t i = 0; i < gpus.count; i++)
@@ -213,7 +213,7 @@ static void find_in_child(struct osp_check_context *context, int answer)
 		end_with(answer, OSP_FOUND, "");
 	end_with(answer, OSP_FOUND_NONE,
 		 old ? "these GPUs have a compute capability below 7.5: no deeper than passive"
-		     : "no GPU answers; the check gpus tells why");
+		     : "no GPU answers; the check gpus says why");
 }
 
 /* --- in the parent ---------------------------------------------------------------------------- */
@@ -336,7 +336,7 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 			 users);
 		hang = OSP_HANG_UNKNOWN;
 	}
-	snprintf(why, why_bytes, "NVML does not tell the GPUs within %u ms, twice%s%s", most_ms,
+	snprintf(why, why_bytes, "NVML does not report the GPUs within %u ms, twice%s%s", most_ms,
 		 *words ? ", " : "", words);
 	return hang == OSP_HANG_STUCK ? OSP_FOUND_HANGING : OSP_FOUND_ERROR;
 }

@@ -90,7 +90,7 @@ static void run_neuron(struct osp_check_context *context)
 	} else if (unread) {
 		osp_result_error(
 			context, "",
-			"%zu of %zu devices tell no memory errors in sysfs (stats/hardware); "
+			"%zu of %zu devices report no memory errors in sysfs (stats/hardware); "
 			"the driver may keep them elsewhere",
 			unread, there);
 	} else if (!ill) {

@@ -147,7 +147,7 @@ static void run_huge_pages(struct osp_check_context *context)
 
 	if (!osp_root_read(context->root, text, sizeof(text), "proc/meminfo") ||
 	    !meminfo(text, "HugePages_Total", &total) || !meminfo(text, "HugePages_Free", &idle)) {
-		osp_result_skip(context, "/proc/meminfo tells no huge pages");
+		osp_result_skip(context, "/proc/meminfo reports no huge pages");
 		return;
 	}
 	snprintf(value, sizeof(value), "%llu pages", total);

@@ -48,7 +48,7 @@ static const struct osp_limit *expected_gpus(const struct osp_check_context *con
 
 /* Reports that NVML does not start. Where a cgroup has taken the devices away it may say no more
  * than "unknown error", so the device is tried. */
-static void tell_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
+static void report_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
 	if (osp_nvml_cannot_now(state))
 		osp_result_error(context, "", "NVML does not start: %s", osp_nvml_words(state));
@@ -65,7 +65,7 @@ static void tell_no_start(struct osp_check_context *context, const char *kernel_
 }
 
 /* Reports what NVML's start says about the driver and the library. */
-static void tell_start(struct osp_check_context *context, const char *kernel_driver, int state)
+static void report_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
 	char library[OSP_WORD_BYTES] = "?", differs[OSP_WORD_BYTES + 8];
 
@@ -95,12 +95,12 @@ static void tell_start(struct osp_check_context *context, const char *kernel_dri
 		osp_result_error(context, "", "NVML: %s", osp_nvml_load());
 		break;
 	default:
-		tell_no_start(context, kernel_driver, state);
+		report_no_start(context, kernel_driver, state);
 	}
 }
 
-/* Reports on a driver of which this process sees neither module nor bus, so only NVML can tell. */
-static void tell_hidden(struct osp_check_context *context)
+/* Reports on a driver of which this process sees neither module nor bus, so NVML alone knows. */
+static void report_hidden(struct osp_check_context *context)
 {
 	char library[OSP_WORD_BYTES] = "?";
 	int state = osp_nvml_ready();
@@ -117,7 +117,7 @@ static void tell_hidden(struct osp_check_context *context)
 /* Reports that no module nvidia is loaded. A machine may have a card for a display alone, on
  * nouveau or on nothing, or one that nobody is to compute on; one that should have GPUs, or a job
  * with some, has lost its driver. */
-static void tell_not_loaded(struct osp_check_context *context, const struct osp_pci_gpus *gpus)
+static void report_not_loaded(struct osp_check_context *context, const struct osp_pci_gpus *gpus)
 {
 	const struct osp_limit *expected = expected_gpus(context);
 	bool for_display = gpus->monitors == gpus->count && !context->gpus && !expected;
@@ -159,13 +159,13 @@ static void run_driver(struct osp_check_context *context)
 	}
 	if (!osp_root_read(context->root, driver, sizeof(driver), "sys/module/nvidia/version")) {
 		if (gpus.by_files) {
-			tell_hidden(context);
+			report_hidden(context);
 			return;
 		}
-		tell_not_loaded(context, &gpus);
+		report_not_loaded(context, &gpus);
 		return;
 	}
-	tell_start(context, driver, osp_nvml_ready());
+	report_start(context, driver, osp_nvml_ready());
 }
 
 const struct osp_check osp_check_driver = {
@@ -215,8 +215,8 @@ static bool any_refused(const struct osp_gpus *gpus)
 }
 
 /* Reports a GPU that is on the bus and that NVML does not list. */
-static void tell_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
-			const struct osp_pci_gpu *card, const char *subject)
+static void report_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
+			  const struct osp_pci_gpu *card, const char *subject)
 {
 	const char *address = card->address;
 
@@ -237,10 +237,10 @@ static void tell_absent(struct osp_check_context *context, const struct osp_gpus
 			       NULL, "on the PCI bus at %s, unknown to the driver", address);
 }
 
-/* Reports each GPU of the bus that is not in NVML's list or does not answer; files alone tell no
+/* Reports each GPU of the bus that is not in NVML's list or does not answer; files alone report no
  * addresses to compare. Returns how many. */
-static size_t tell_missing(struct osp_check_context *context, const struct osp_pci_gpus *pci,
-			   const struct osp_gpus *gpus)
+static size_t report_missing(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+			     const struct osp_gpus *gpus)
 {
 	size_t ill = 0;
 
@@ -252,7 +252,7 @@ static size_t tell_missing(struct osp_check_context *context, const struct osp_p
 			continue;
 		snprintf(subject, sizeof(subject), "gpu%zu", i);
 		if (!gpu) {
-			tell_absent(context, gpus, &pci->gpus[i], subject);
+			report_absent(context, gpus, &pci->gpus[i], subject);
 			ill++;
 		} else if (osp_nvml_refuses(gpu->state)) {
 			osp_result_error(context, subject, "at %s: %s", pci->gpus[i].address,
@@ -270,7 +270,7 @@ static size_t tell_missing(struct osp_check_context *context, const struct osp_p
 	return ill;
 }
 
-static size_t tell_twins(struct osp_check_context *context, const struct osp_gpus *gpus)
+static size_t report_twins(struct osp_check_context *context, const struct osp_gpus *gpus)
 {
 	size_t ill = 0;
 
@@ -303,7 +303,7 @@ static size_t report_other_uuids(struct osp_check_context *context, const struct
 			continue;
 		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, gpu->subject,
 			       "UUID differs", NULL, NULL,
-			       "at %s NVML tells %s, the kernel's driver %s", gpu->address,
+			       "at %s NVML reports %s, the kernel's driver %s", gpu->address,
 			       gpu->uuid, uuid);
 		ill++;
 	}
@@ -339,7 +339,7 @@ static void run_gpus(struct osp_check_context *context)
 	}
 	if (!osp_gpus_open(context, &gpus))
 		return;
-	if (tell_missing(context, &pci, &gpus) + tell_twins(context, &gpus))
+	if (report_missing(context, &pci, &gpus) + report_twins(context, &gpus))
 		return;
 	if (report_other_uuids(context, &gpus))
 		return;

@@ -82,7 +82,7 @@ static void run_cpu(struct osp_check_context *context)
 	}
 	osp_names_free(&cpus);
 	if (!cores)
-		osp_result_skip(context, "the kernel tells no cores");
+		osp_result_skip(context, "the kernel reports no cores");
 	else
 		judge_least(context, cores, OSP_LIMIT_CORES, "cores", !offline);
 }
@@ -152,7 +152,7 @@ static void run_memory(struct osp_check_context *context)
 
 	if (!osp_root_read(context->root, text, sizeof(text), "proc/meminfo") ||
 	    sscanf(text, "MemTotal: %llu kB", &kib) != 1)
-		osp_result_error(context, "", "/proc/meminfo tells no MemTotal");
+		osp_result_error(context, "", "/proc/meminfo reports no MemTotal");
 	else
 		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB", false);
 }
@@ -262,7 +262,7 @@ const struct osp_check osp_check_clock = {
 	.worst = OSP_VERDICT_WARN,
 	.deadline_ms = 1000,
 	.measures = "the clock is synchronised",
-	.explains = "Asks the kernel (adjtimex), which every NTP daemon tells. MUNGE refuses "
+	.explains = "Asks the kernel (adjtimex), which every NTP daemon reports. MUNGE refuses "
 		    "credentials of clocks five minutes apart.",
 	.cures = "Start chronyd or systemd-timesyncd; look at its sources.",
 	.run = run_clock,
@@ -278,7 +278,7 @@ static void run_uvm_module(struct osp_check_context *context)
 	if (!gpus.count)
 		osp_result_skip(context, "no NVIDIA GPU on the PCI bus");
 	else if (!osp_root_exists(context->root, "sys/module/nvidia"))
-		osp_result_skip(context, "no driver; the check driver tells it");
+		osp_result_skip(context, "no driver; the check driver reports it");
 	else if (osp_root_exists(context->root, "sys/module/nvidia_uvm"))
 		osp_result_pass(context, "loaded");
 	else

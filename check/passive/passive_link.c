@@ -45,7 +45,7 @@ struct links {
 	bool given; /* a guest of an unknown type: the host decides which links it has */
 	const struct osp_pci_gpus *pci;
 	bool looked;	     /* what follows is known; only links that are missing need it */
-	struct osp_gpus all; /* the chosen and the others: what these have tells of the node */
+	struct osp_gpus all; /* the chosen and the others: what these have says much of the node */
 	int all_up[OSP_GPUS_MAX];
 	bool apart; /* some GPU has its links off by somebody's choice */
 };
@@ -127,7 +127,7 @@ static const char *excuse(const struct osp_check_context *context, struct links 
 	look_around(context, links);
 	most = most_of_node(links, gpu);
 	if (most < 0)
-		return "NVML tells of no link of any GPU here; they may be switched off";
+		return "NVML reports no link of any GPU here; they may be switched off";
 	if (links->given && most < need)
 		return "no GPU here has more: the host of this virtual machine may give so many";
 	if (links->apart && !osp_gpu_switched(gpu) &&
@@ -170,7 +170,7 @@ static const struct osp_gpu *first_of(const struct osp_gpus *gpus)
 	return NULL;
 }
 
-/* Returns whether this NVML is too old to tell about links. */
+/* Returns whether this NVML is too old to report links. */
 static bool lacks_function(const struct osp_gpu *gpu)
 {
 	int active;
@@ -258,7 +258,7 @@ static const char *nothing_to_judge(const struct osp_check_context *context,
 	if (links->most < 0 && (links->given || !any_due(context, links)))
 		return "no NVLink here, or all GPUs are partitioned (MIG)";
 	if (links->most < 0 && lacks_function(first_of(&links->gpus)))
-		return "this NVML tells of no NVLink";
+		return "this NVML reports no NVLink";
 	if (links->pci->count < 2)
 		return "a single GPU: nothing to link to";
 	if (osp_gpus_confidential())
@@ -303,16 +303,17 @@ const struct osp_check osp_check_nvlink = {
 	.settles = true,
 	.deadline_ms = 3000,
 	.measures = "as many NVLinks of each GPU are up as its model has, at full speed",
-	.explains = "Counts NVLinks that are up and reads their speed. What is due comes from the "
-		    "thresholds; for an unknown model the best GPU of its model on the node is the "
-		    "measure, and fewer only warns. So does what no GPU of a virtual machine of no "
-		    "known type reaches, whose host decides; links of GPUs without NVSwitches, "
-		    "while one is in instances (MIG), given away or excluded, for its links are "
-		    "off at both ends; links of which NVML tells nothing; and a speed that no GPU "
-		    "of the node reaches: a driver may count it otherwise. A node with a single "
-		    "GPU has "
-		    "nothing to link to. Partitioned GPUs (MIG) and confidential computing have "
-		    "theirs switched off and are not judged.",
+	.explains =
+		"Counts NVLinks that are up and reads their speed. What is due comes from the "
+		"thresholds; for an unknown model the best GPU of its model on the node is the "
+		"measure, and fewer only warns. So does what no GPU of a virtual machine of no "
+		"known type reaches, whose host decides; links of GPUs without NVSwitches, "
+		"while one is in instances (MIG), given away or excluded, for its links are "
+		"off at both ends; links of which NVML reports nothing; and a speed that no GPU "
+		"of the node reaches: a driver may count it otherwise. A node with a single "
+		"GPU has "
+		"nothing to link to. Partitioned GPUs (MIG) and confidential computing have "
+		"theirs switched off and are not judged.",
 	.cures = "Reset the GPUs (all that are linked, together) or reboot; when links stay down, "
 		 "replace the node.",
 	.run = run_nvlink,
@@ -515,7 +516,7 @@ static void run_nvlink_errors(struct osp_check_context *context)
 			ill |= judge_errors(context, &looks.gpus.gpus[i], &looks.before[i],
 					    begun_ms);
 	if (looks.answered < looks.up)
-		osp_result_error(context, "", "%u of %u NVLinks that are up tell their errors",
+		osp_result_error(context, "", "%u of %u NVLinks that are up report their errors",
 				 looks.answered, looks.up);
 	else if (!ill)
 		osp_result_pass(context, "none growing on %u links", looks.answered);
@@ -582,18 +583,18 @@ static const char *fabric_ill(const struct osp_nvml_fabric *fabric, bool *passes
 
 /* Reports a repair in progress. Routes are recomputed if another GPU or node of the fabric went
  * away, so a second look decides. */
-static void tell_mending(struct osp_check_context *context, const struct osp_gpu *gpu,
-			 const char *ill)
+static void report_mending(struct osp_check_context *context, const struct osp_gpu *gpu,
+			   const char *ill)
 {
-	struct osp_result told = {
+	struct osp_result reported = {
 		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = true};
 
-	snprintf(told.subject, sizeof(told.subject), "%s", gpu->subject);
-	snprintf(told.value, sizeof(told.value), "%s", ill);
-	snprintf(told.source, sizeof(told.source), "NVML's fabric health");
-	snprintf(told.why, sizeof(told.why), "%.90s: the NVLink fabric tells: %s in progress",
-		 gpu->uuid, ill);
-	context->tell(context, &told);
+	snprintf(reported.subject, sizeof(reported.subject), "%s", gpu->subject);
+	snprintf(reported.value, sizeof(reported.value), "%s", ill);
+	snprintf(reported.source, sizeof(reported.source), "NVML's fabric health");
+	snprintf(reported.why, sizeof(reported.why),
+		 "%.90s: the NVLink fabric reports: %s in progress", gpu->uuid, ill);
+	context->report(context, &reported);
 }
 
 /* Returns whether a fabric manager of this host sets up all GPUs as one: FABRIC_MODE=0 in its file
@@ -678,33 +679,33 @@ static bool is_anothers(const struct osp_check_context *context, const struct os
 	return switches == OSP_SWITCHES_GIVEN_AWAY;
 }
 
-static void tell_not_joined(struct osp_check_context *context, const struct osp_gpu *gpu,
-			    unsigned int state)
+static void report_not_joined(struct osp_check_context *context, const struct osp_gpu *gpu,
+			      unsigned int state)
 {
 	bool begun = state == OSP_NVML_FABRIC_BEGUN;
-	struct osp_result told = {
+	struct osp_result reported = {
 		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = true};
 
-	snprintf(told.subject, sizeof(told.subject), "%s", gpu->subject);
-	snprintf(told.value, sizeof(told.value), begun ? "in progress" : "not started");
-	snprintf(told.why, sizeof(told.why),
+	snprintf(reported.subject, sizeof(reported.subject), "%s", gpu->subject);
+	snprintf(reported.value, sizeof(reported.value), begun ? "in progress" : "not started");
+	snprintf(reported.why, sizeof(reported.why),
 		 "%.90s: has not joined the NVLink fabric; see that the fabric manager runs",
 		 gpu->uuid);
 	if (is_anothers(context, gpu)) {
-		told.verdict = OSP_VERDICT_WARN;
-		told.later = false;
-		snprintf(told.why, sizeof(told.why),
+		reported.verdict = OSP_VERDICT_WARN;
+		reported.later = false;
+		snprintf(reported.why, sizeof(reported.why),
 			 "%.90s: has not joined an NVLink fabric; no switch is here, so if there "
 			 "is a fabric another host sets it up",
 			 gpu->uuid);
 	} else if (begun && !sets_up_all(context)) {
-		told.verdict = OSP_VERDICT_WARN;
-		told.later = false;
-		snprintf(told.why, sizeof(told.why),
+		reported.verdict = OSP_VERDICT_WARN;
+		reported.later = false;
+		snprintf(reported.why, sizeof(reported.why),
 			 "%.90s: waits for its partition of the NVLink fabric to be activated",
 			 gpu->uuid);
 	}
-	context->tell(context, &told);
+	context->report(context, &reported);
 }
 
 static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu *gpu,
@@ -724,7 +725,7 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 	}
 	ill = fabric_ill(&fabric, &passes);
 	if (fabric.state != OSP_NVML_FABRIC_COMPLETED)
-		tell_not_joined(context, gpu, fabric.state);
+		report_not_joined(context, gpu, fabric.state);
 	else if (fabric.status != OSP_NVML_OK)
 		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, "not joined",
 			       NULL, NULL, "%s: joining the NVLink fabric failed: %s", gpu->uuid,
@@ -734,11 +735,11 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 			       "no partition", NULL, "NVML's fabric health",
 			       "%s: is in no partition of the NVLink fabric", gpu->uuid);
 	else if (ill && passes)
-		tell_mending(context, gpu, ill);
+		report_mending(context, gpu, ill);
 	else if (ill)
 		osp_result_add(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, ill, NULL,
-			       "NVML's fabric health", "%s: the NVLink fabric tells: %s", gpu->uuid,
-			       ill);
+			       "NVML's fabric health", "%s: the NVLink fabric reports: %s",
+			       gpu->uuid, ill);
 	else
 		return false;
 	return true;
@@ -750,7 +751,7 @@ static void run_fabric(struct osp_check_context *context)
 		osp_result_pass(context, "joined");
 }
 
-static void tell_nobody(struct osp_check_context *context, const struct osp_result *result)
+static void ignore_result(struct osp_check_context *context, const struct osp_result *result)
 {
 	(void)context;
 	(void)result;
@@ -773,7 +774,7 @@ static int fabric_still_ill(struct osp_check_context *context)
 {
 	struct osp_gpus gpus;
 
-	context->tell = tell_nobody;
+	context->report = ignore_result;
 	if (!osp_gpus_open(context, &gpus))
 		return 0;
 	for (size_t i = 0; i < gpus.count; i++)
@@ -791,7 +792,7 @@ const struct osp_check osp_check_fabric = {
 	.measures = "each GPU has joined the NVLink fabric, and the fabric is well",
 	.explains =
 		"Where NVSwitches join GPUs, the fabric manager must have set them up, or CUDA "
-		"answers error 802. NVML tells the state from Hopper on; A100 systems are not "
+		"answers error 802. NVML reports the state from Hopper on; A100 systems are not "
 		"seen here. A GPU that has not joined is an error of the check in the first "
 		"fabric_grace_s after boot; later it fails when a second look a minute after it "
 		"says so too, as do routes that are still being mended then. Where the fabric has "

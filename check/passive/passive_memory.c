@@ -106,7 +106,7 @@ static void over_gpus(struct osp_check_context *context, osp_gpu_judge *judge, c
 
 static void run_ecc(struct osp_check_context *context)
 {
-	over_gpus(context, judge_ecc, "no GPU here tells its ECC errors");
+	over_gpus(context, judge_ecc, "no GPU here reports its ECC errors");
 }
 
 const struct osp_check osp_check_ecc = {
@@ -157,7 +157,7 @@ static bool judge_remap(struct osp_check_context *context, const struct osp_gpu 
 
 static void run_remap(struct osp_check_context *context)
 {
-	over_gpus(context, judge_remap, "no GPU here tells its remapped rows");
+	over_gpus(context, judge_remap, "no GPU here reports its remapped rows");
 }
 
 const struct osp_check osp_check_row_remap = {
@@ -169,7 +169,7 @@ const struct osp_check osp_check_row_remap = {
 	.explains = "From the A100 on a GPU replaces bad rows of its memory by spare ones, at its "
 		    "next reset. Pending warns: the page of the bad row is out of use, and a "
 		    "pending remapping \"won't affect future work on the GPU\" (nvml.h). Failed "
-		    "means that its spares are used up. Partitioned GPUs (MIG) do not tell.",
+		    "means that its spares are used up. Partitioned GPUs (MIG) do not report.",
 	.cures = "Pending: reset the GPU when it is free. Failed: replace it.",
 	.run = run_remap,
 };
@@ -201,7 +201,7 @@ static bool judge_pages(struct osp_check_context *context, const struct osp_gpu 
 
 static void run_pages(struct osp_check_context *context)
 {
-	over_gpus(context, judge_pages, "no GPU here tells its retired pages");
+	over_gpus(context, judge_pages, "no GPU here reports its retired pages");
 }
 
 const struct osp_check osp_check_retired_pages = {

@@ -121,8 +121,8 @@ static bool judge_room(struct osp_check_context *context, const char *folder, in
 
 /* Reports a file system that did not answer, or whose question the load of this node held up for
  * half the time or more. */
-static void tell_unanswered(struct osp_check_context *context, const struct mount *mount,
-			    const struct osp_limit *limit)
+static void report_unanswered(struct osp_check_context *context, const struct mount *mount,
+			      const struct osp_limit *limit)
 {
 	const struct osp_hang_signs signs = {.waited_ms = mount->guard.starved_ms};
 	unsigned int limit_ms = (unsigned int)limit->value;
@@ -155,14 +155,14 @@ static bool collect(struct osp_check_context *context, struct mount *mount, uint
 		return true;
 	}
 	if (outcome == 0)
-		tell_unanswered(context, mount, limit);
+		report_unanswered(context, mount, limit);
 	else
 		osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, "error",
 			       NULL, NULL, "%s: %s", mount->folder, strerror(state));
 	return true;
 }
 
-static bool tell_unmounted(struct osp_check_context *context, const struct mounts *mounts)
+static bool report_unmounted(struct osp_check_context *context, const struct mounts *mounts)
 {
 	struct mounts due;
 	bool ill = false;
@@ -198,7 +198,7 @@ static void run_mounts(struct osp_check_context *context)
 	for (size_t i = 0; i < mounts.count; i++)
 		mounts.mounts[i].started =
 			osp_guard_start(&mounts.mounts[i].guard, ask_mount, &mounts.mounts[i]) == 0;
-	ill = tell_unmounted(context, &mounts);
+	ill = report_unmounted(context, &mounts);
 	for (size_t i = 0; i < mounts.count; i++)
 		ill |= collect(context, &mounts.mounts[i], until_ms, limit);
 	if (!mounts.count && !ill)

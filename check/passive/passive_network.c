@@ -59,9 +59,9 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 
 #define MISSING_MEANT 3
 
-/* Tells whether the node may have been started so: none, or a half, a quarter and so on of what its
- * type can have, as launch templates give p5.48xlarge 16, 8 or 4 of 32. One or two that are missing
- * are broken. */
+/* Returns whether the node may have been started so: none, or a half, a quarter and so on of what
+ * its type can have, as launch templates give p5.48xlarge 16, 8 or 4 of 32. One or two that are
+ * missing are broken. */
 static bool may_be_meant(size_t on_bus, int64_t can_have)
 {
 	int64_t count = (int64_t)on_bus;

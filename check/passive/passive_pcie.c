@@ -140,7 +140,7 @@ static void run_pcie(struct osp_check_context *context)
 	read_pcies(&pcies);
 	osp_node_type_read(context, &pcies.type);
 	if (osp_gpus_judge(context, &pcies.gpus, judge_pcie, &pcies,
-			   "no GPU here tells its PCIe link"))
+			   "no GPU here reports its PCIe link"))
 		osp_result_pass(context, "generation %u, width %u", pcies.best.generation,
 				pcies.best.width);
 }

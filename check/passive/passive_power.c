@@ -50,7 +50,7 @@ static void run_power(struct osp_check_context *context)
 {
 	unsigned int most_mw = 0;
 
-	if (osp_gpus_each(context, judge_power, &most_mw, "no GPU here tells its power"))
+	if (osp_gpus_each(context, judge_power, &most_mw, "no GPU here reports its power"))
 		osp_result_pass(context, "%u W at most", most_mw / 1000);
 }
 
@@ -75,8 +75,8 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-static bool tell_slow(struct osp_check_context *context, const struct osp_gpu *gpu,
-		      const char *what, unsigned int mhz, unsigned int need, const char *source)
+static bool report_slow(struct osp_check_context *context, const struct osp_gpu *gpu,
+			const char *what, unsigned int mhz, unsigned int need, const char *source)
 {
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 
@@ -131,15 +131,15 @@ static bool judge_clocks(struct osp_check_context *context, const struct osp_gpu
 	osp_gpu_value(context, gpu, clocks->states[i], "clocks", lacking);
 	for (size_t n = 0; n < KIND_COUNT; n++) {
 		if (most[n] && compares(clocks, i) && most[n] < clocks->best[n])
-			ill |= tell_slow(context, gpu, kinds[n].name, most[n], clocks->best[n],
-					 "the other GPUs of this node");
+			ill |= report_slow(context, gpu, kinds[n].name, most[n], clocks->best[n],
+					   "the other GPUs of this node");
 		else if (osp_nvml_clock_chosen(gpu->device, kinds[n].clock, &chosen) ==
 				 OSP_NVML_OK &&
 			 osp_nvml_clock_default(gpu->device, kinds[n].clock, &usual) ==
 				 OSP_NVML_OK &&
 			 chosen < usual)
-			ill |= tell_slow(context, gpu, kinds[n].name, chosen, usual,
-					 "the GPU's own default");
+			ill |= report_slow(context, gpu, kinds[n].name, chosen, usual,
+					   "the GPU's own default");
 	}
 	return ill;
 }
@@ -152,7 +152,7 @@ static void run_clocks(struct osp_check_context *context)
 		return;
 	read_clocks(&clocks);
 	if (osp_gpus_judge(context, &clocks.gpus, judge_clocks, &clocks,
-			   "no GPU here tells its clocks"))
+			   "no GPU here reports its clocks"))
 		osp_result_pass(context, "SM %u, memory %u MHz at most", clocks.best[0],
 				clocks.best[1]);
 }
@@ -166,7 +166,7 @@ const struct osp_check osp_check_clocks = {
 	.explains = "The highest clocks that each GPU may reach, against the node's other GPUs of "
 		    "the model, and clocks chosen for programs against the default. Clocks of now "
 		    "say nothing: an idle GPU runs slowly. What holds clocks down at the moment is "
-		    "told by throttle.",
+		    "reported by throttle.",
 	.cures = "nvidia-smi -rac and -rgc set the defaults again.",
 	.run = run_clocks,
 };
@@ -193,7 +193,7 @@ static bool judge_leftovers(struct osp_check_context *context, const struct osp_
 
 static void run_leftovers(struct osp_check_context *context)
 {
-	if (osp_gpus_each(context, judge_leftovers, NULL, "no GPU here tells who runs on it"))
+	if (osp_gpus_each(context, judge_leftovers, NULL, "no GPU here reports the programs on it"))
 		osp_result_pass(context, "none");
 }
 

@@ -55,7 +55,7 @@ static bool judge_recovery(struct osp_check_context *context, const struct osp_g
 
 static void run_recovery(struct osp_check_context *context)
 {
-	if (osp_gpus_each(context, judge_recovery, NULL, "this driver tells no recovery action"))
+	if (osp_gpus_each(context, judge_recovery, NULL, "this driver reports no recovery action"))
 		osp_result_pass(context, "none needed");
 }
 
@@ -170,7 +170,7 @@ static void run_throttle(struct osp_check_context *context)
 		return;
 	sample_reasons(&samples);
 	if (osp_gpus_judge(context, &samples.gpus, judge_throttle, &samples,
-			   "no GPU here tells why its clocks are held down"))
+			   "no GPU here says why its clocks are held down"))
 		osp_result_pass(context, "none");
 }
 
@@ -239,7 +239,7 @@ static void run_temperature(struct osp_check_context *context)
 	unsigned int hottest = 0;
 
 	if (osp_gpus_each(context, judge_temperature, &hottest,
-			  "no GPU here tells its temperature"))
+			  "no GPU here reports its temperature"))
 		osp_result_pass(context, "%u C at most", hottest);
 }
 
@@ -276,7 +276,7 @@ static bool judge_persistence(struct osp_check_context *context, const struct os
 static void run_persistence(struct osp_check_context *context)
 {
 	if (osp_gpus_each(context, judge_persistence, NULL,
-			  "no GPU here tells its persistence mode"))
+			  "no GPU here reports its persistence mode"))
 		osp_result_pass(context, "on");
 }
 

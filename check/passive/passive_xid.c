@@ -128,8 +128,8 @@ static const char *since_words(const struct osp_check_context *context,
 	return "since boot";
 }
 
-static void tell_switch(struct osp_check_context *context, const struct sick *sick,
-			const char *since)
+static void report_switch(struct osp_check_context *context, const struct sick *sick,
+			  const char *since)
 {
 	char subject[OSP_SUBJECT_BYTES], value[OSP_WORD_BYTES];
 
@@ -143,8 +143,8 @@ static void tell_switch(struct osp_check_context *context, const struct sick *si
 		sick->number, sick->address, sick->times, sick->times == 1 ? "" : "s", since);
 }
 
-static void tell_gpu(struct osp_check_context *context, const char *subject,
-		     const struct sick *sick, const char *since)
+static void report_gpu(struct osp_check_context *context, const char *subject,
+		       const struct sick *sick, const char *since)
 {
 	enum osp_cure cure = sick->action == OSP_XID_REBOOT ? OSP_CURE_REBOOT
 			     : sick->action == OSP_XID_RESET || sick->action == OSP_XID_EITHER
@@ -164,8 +164,8 @@ static void tell_gpu(struct osp_check_context *context, const char *subject,
 		       sick->action == OSP_XID_EITHER ? "; a program can bring it about too" : "");
 }
 
-static void tell_sick(struct osp_check_context *context, const struct osp_pci_gpus *gpus,
-		      const struct sick *sick, const char *since, bool *told)
+static void report_sick(struct osp_check_context *context, const struct osp_pci_gpus *gpus,
+			const struct sick *sick, const char *since, bool *reported)
 {
 	char subject[OSP_SUBJECT_BYTES];
 	bool chosen;
@@ -173,11 +173,11 @@ static void tell_sick(struct osp_check_context *context, const struct osp_pci_gp
 	osp_gpu_of_address(gpus, sick->address, subject, sizeof(subject), &chosen);
 	if (!sick->number || (!chosen && !sick->of_switch))
 		return;
-	*told = true;
+	*reported = true;
 	if (sick->of_switch)
-		tell_switch(context, sick, since);
+		report_switch(context, sick, since);
 	else
-		tell_gpu(context, subject, sick, since);
+		report_gpu(context, subject, sick, since);
 }
 
 static void run_xid(struct osp_check_context *context)
@@ -185,7 +185,7 @@ static void run_xid(struct osp_check_context *context)
 	struct osp_pci_gpus gpus;
 	struct osp_kmsg_span span;
 	struct log log = {.count = 0};
-	bool told = false, lost;
+	bool reported = false, lost;
 	const char *since;
 	int state;
 
@@ -204,13 +204,13 @@ static void run_xid(struct osp_check_context *context)
 	}
 	since = since_words(context, &span, &lost);
 	for (size_t i = 0; i < log.count; i++)
-		tell_sick(context, &gpus, &log.gpus[i], since, &told);
+		report_sick(context, &gpus, &log.gpus[i], since, &reported);
 	if (lost)
 		osp_result_add(
 			context, OSP_VERDICT_WARN, OSP_CURE_NONE, "", "records lost", NULL, NULL,
 			"the kernel's ring lost records %s: what they said of GPUs is not known",
 			since);
-	if (told || lost)
+	if (reported || lost)
 		return;
 	if (log.harmless)
 		osp_result_pass(context, "none but %u harmless %s", log.harmless, since);

@@ -11,16 +11,16 @@
 #include "lib/base/text.h"
 
 /* The kinds of message that the child writes. */
-enum telling { TELLS_COUNT, TELLS_OPENED, TELLS_PERSISTENT, TELLS_HELD, TELLS_NONE };
+enum reporting { REPORTS_COUNT, REPORTS_OPENED, REPORTS_PERSISTENT, REPORTS_HELD, REPORTS_NONE };
 
 struct message {
-	enum telling kind;
+	enum reporting kind;
 	int value;
 };
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-static void say(int answer, enum telling kind, int value)
+static void say(int answer, enum reporting kind, int value)
 {
 	struct message message;
 
@@ -46,21 +46,21 @@ static void open_all(int answer)
 	unsigned int count = 0;
 
 	if (osp_nvml_ready() != OSP_NVML_OK || osp_nvml_count(&count) != OSP_NVML_OK) {
-		say(answer, TELLS_NONE, 0);
+		say(answer, REPORTS_NONE, 0);
 		_exit(0);
 	}
 	count = count < OSP_GPUS_MAX ? count : OSP_GPUS_MAX;
-	say(answer, TELLS_COUNT, (int)count);
+	say(answer, REPORTS_COUNT, (int)count);
 	for (unsigned int i = 0; i < count; i++) {
 		osp_nvml_device device;
 		int mode = 0, state = osp_nvml_open(i, &device);
 
-		say(answer, TELLS_OPENED, state);
+		say(answer, REPORTS_OPENED, state);
 		if (state == OSP_NVML_OK)
 			state = osp_nvml_persistence(device, &mode);
-		say(answer, TELLS_PERSISTENT, state == OSP_NVML_OK ? mode : -1);
+		say(answer, REPORTS_PERSISTENT, state == OSP_NVML_OK ? mode : -1);
 	}
-	say(answer, TELLS_HELD, 0);
+	say(answer, REPORTS_HELD, 0);
 	hold(answer);
 }
 
@@ -97,22 +97,22 @@ static void drop(struct osp_awake *awake)
 static void take(struct osp_awake *awake, const struct message *message)
 {
 	switch (message->kind) {
-	case TELLS_COUNT:
+	case REPORTS_COUNT:
 		awake->count = (size_t)message->value;
 		break;
-	case TELLS_OPENED:
+	case REPORTS_OPENED:
 		awake->asked = true;
 		break;
-	case TELLS_PERSISTENT:
+	case REPORTS_PERSISTENT:
 		awake->asked = false;
 		if (awake->opened < OSP_GPUS_MAX)
 			awake->persistent[awake->opened++] = (signed char)message->value;
 		break;
-	case TELLS_HELD:
+	case REPORTS_HELD:
 		awake->state = OSP_AWAKE_HELD;
 		awake->took_ms = (unsigned int)(osp_now_ms() - awake->begun_ms);
 		break;
-	case TELLS_NONE:
+	case REPORTS_NONE:
 		awake->state = OSP_AWAKE_NONE;
 		break;
 	}

@@ -23,14 +23,14 @@ const char *osp_cure_name(enum osp_cure cure)
 	return cure_names[cure];
 }
 
-static void tell_words(struct osp_check_context *context, struct osp_result *result,
-		       const char *format, va_list arguments)
+static void report_words(struct osp_check_context *context, struct osp_result *result,
+			 const char *format, va_list arguments)
 {
 	char why[OSP_WHY_BYTES];
 
 	vsnprintf(why, sizeof(why), format, arguments);
 	osp_copy_clean(result->why, sizeof(result->why), why);
-	context->tell(context, result);
+	context->report(context, result);
 }
 
 void osp_result_add(struct osp_check_context *context, enum osp_verdict verdict, enum osp_cure cure,
@@ -45,7 +45,7 @@ void osp_result_add(struct osp_check_context *context, enum osp_verdict verdict,
 	osp_copy_clean(result.limit, sizeof(result.limit), limit);
 	osp_copy_clean(result.source, sizeof(result.source), source);
 	va_start(arguments, why_format);
-	tell_words(context, &result, why_format, arguments);
+	report_words(context, &result, why_format, arguments);
 	va_end(arguments);
 }
 
@@ -59,7 +59,7 @@ void osp_result_pass(struct osp_check_context *context, const char *value_format
 	vsnprintf(value, sizeof(value), value_format, arguments);
 	va_end(arguments);
 	osp_copy_clean(result.value, sizeof(result.value), value);
-	context->tell(context, &result);
+	context->report(context, &result);
 }
 
 void osp_result_skip(struct osp_check_context *context, const char *why_format, ...)
@@ -68,7 +68,7 @@ void osp_result_skip(struct osp_check_context *context, const char *why_format, 
 	va_list arguments;
 
 	va_start(arguments, why_format);
-	tell_words(context, &result, why_format, arguments);
+	report_words(context, &result, why_format, arguments);
 	va_end(arguments);
 }
 
@@ -80,7 +80,7 @@ void osp_result_error(struct osp_check_context *context, const char *subject,
 
 	osp_copy_clean(result.subject, sizeof(result.subject), subject);
 	va_start(arguments, why_format);
-	tell_words(context, &result, why_format, arguments);
+	report_words(context, &result, why_format, arguments);
 	va_end(arguments);
 }
 
@@ -113,7 +113,7 @@ void osp_result_speed_among(struct osp_check_context *context, int group, const 
 	osp_copy_clean(speed.what, sizeof(speed.what), what);
 	osp_copy_clean(speed.unit, sizeof(speed.unit), unit);
 	osp_copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
-	context->tell_speed(context, &speed);
+	context->report_speed(context, &speed);
 }
 
 void osp_result_figure(struct osp_check_context *context, const char *subject, const char *name,
@@ -121,11 +121,11 @@ void osp_result_figure(struct osp_check_context *context, const char *subject, c
 {
 	struct osp_figure figure = {.value = value};
 
-	if (!context->tell_figure || !isfinite(value))
+	if (!context->report_figure || !isfinite(value))
 		return;
 	osp_copy_clean(figure.subject, sizeof(figure.subject), subject);
 	osp_copy_clean(figure.name, sizeof(figure.name), name);
-	context->tell_figure(context, &figure);
+	context->report_figure(context, &figure);
 }
 
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
@@ -136,9 +136,9 @@ const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
 
 /* --- the run as a whole ----------------------------------------------------------------------- */
 
-enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told)
+enum osp_verdict osp_run_verdict(const struct osp_run *run, bool reported)
 {
-	enum osp_check_mode least = told ? OSP_CHECK_COMMENT : OSP_CHECK_ENFORCE;
+	enum osp_check_mode least = reported ? OSP_CHECK_COMMENT : OSP_CHECK_ENFORCE;
 	enum osp_verdict verdict = OSP_VERDICT_SKIP;
 
 	for (size_t i = 0; i < run->count; i++)

@@ -28,16 +28,16 @@
 #define ENDING_MS 5000
 
 /* The kinds of message that a child writes. */
-enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
+enum reporting { REPORTS_RESULT, REPORTS_SPEED, REPORTS_FIGURE, REPORTS_DONE };
 
 struct message {
-	enum telling kind;
+	enum reporting kind;
 	bool spoilt; /* this process cannot run another check: it ends when this one is done */
 	union {
 		struct osp_result result;
 		struct osp_speed speed;
 		struct osp_figure figure;
-	} told;
+	} reported;
 };
 
 /* The checks of one group, or of one GPU, run one after the other in one child. */
@@ -60,8 +60,8 @@ struct osp_lane {
 	struct osp_hang_signs signs; /* the signs of both tries */
 	char buffer[sizeof(struct message)];
 	size_t buffered;
-	struct message *told; /* messages of the current try */
-	size_t told_count;
+	struct message *reported; /* messages of the current try */
+	size_t reported_count;
 };
 
 static struct osp_outcome *current(struct osp_runner *runner, const struct osp_lane *lane)
@@ -76,19 +76,19 @@ static unsigned int slice_ms(const struct osp_runner *runner, const struct osp_c
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Sends a message. `told` is what the check reported, of the union's member for `kind`; NULL: the
- * check is done. */
-static void send_message(struct osp_check_context *context, enum telling kind, const void *told,
-			 size_t told_bytes)
+/* Sends a message. `reported` is what the check reported, of the union's member for `kind`; NULL:
+ * the check is done. */
+static void send_message(struct osp_check_context *context, enum reporting kind,
+			 const void *reported, size_t reported_bytes)
 {
 	struct message message;
 
 	memset(&message, 0, sizeof(message)); /* its gaps are written, too */
 	message.kind = kind;
 	message.spoilt = context->spoilt;
-	if (told)
-		memcpy(&message.told, told, told_bytes);
-	if (!osp_write_all(*(int *)context->teller, &message, sizeof(message)))
+	if (reported)
+		memcpy(&message.reported, reported, reported_bytes);
+	if (!osp_write_all(*(int *)context->reporter, &message, sizeof(message)))
 		_exit(1);
 }
 
@@ -96,28 +96,28 @@ static void send_message(struct osp_check_context *context, enum telling kind, c
  * error: what it did not see may be there. */
 static void send_result(struct osp_check_context *context, const struct osp_result *result)
 {
-	struct osp_result told = *result;
+	struct osp_result reported = *result;
 	int error;
 	const char *path = osp_root_short(&error);
 
-	if (path && told.verdict == OSP_VERDICT_FAIL) {
-		told.verdict = OSP_VERDICT_ERROR;
-		told.cure = OSP_CURE_NONE;
-		snprintf(told.value, sizeof(told.value), "not read");
-		snprintf(told.why, sizeof(told.why), "%.160s: %s", path, strerror(error));
-		*told.limit = *told.source = '\0';
+	if (path && reported.verdict == OSP_VERDICT_FAIL) {
+		reported.verdict = OSP_VERDICT_ERROR;
+		reported.cure = OSP_CURE_NONE;
+		snprintf(reported.value, sizeof(reported.value), "not read");
+		snprintf(reported.why, sizeof(reported.why), "%.160s: %s", path, strerror(error));
+		*reported.limit = *reported.source = '\0';
 	}
-	send_message(context, TELLS_RESULT, &told, sizeof(told));
+	send_message(context, REPORTS_RESULT, &reported, sizeof(reported));
 }
 
 static void send_speed(struct osp_check_context *context, const struct osp_speed *speed)
 {
-	send_message(context, TELLS_SPEED, speed, sizeof(*speed));
+	send_message(context, REPORTS_SPEED, speed, sizeof(*speed));
 }
 
 static void send_figure(struct osp_check_context *context, const struct osp_figure *figure)
 {
-	send_message(context, TELLS_FIGURE, figure, sizeof(*figure));
+	send_message(context, REPORTS_FIGURE, figure, sizeof(*figure));
 }
 
 /*
@@ -140,10 +140,10 @@ static void run_lane(struct osp_runner *runner, struct osp_lane *lane)
 	struct osp_check_context *context = runner->context;
 
 	setrlimit(RLIMIT_CORE, &no_core);
-	context->tell = send_result;
-	context->tell_speed = send_speed;
-	context->tell_figure = send_figure;
-	context->teller = &lane->answer;
+	context->report = send_result;
+	context->report_speed = send_speed;
+	context->report_figure = send_figure;
+	context->reporter = &lane->answer;
 	context->unit = lane->unit;
 	confine(current(runner, lane)->check->group);
 	for (; lane->next < lane->count && !context->spoilt; lane->next++) {
@@ -154,7 +154,7 @@ static void run_lane(struct osp_runner *runner, struct osp_lane *lane)
 		context->check = check;
 		osp_root_short_forget();
 		check->run(context);
-		send_message(context, TELLS_DONE, NULL, 0);
+		send_message(context, REPORTS_DONE, NULL, 0);
 	}
 	_exit(0);
 }
@@ -174,39 +174,41 @@ static int keep_message(struct osp_runner *runner, struct osp_lane *lane, struct
 	struct osp_outcome *outcome = current(runner, lane);
 	size_t index = lane->queue[lane->next];
 
-	if (message->kind == TELLS_FIGURE)
+	if (message->kind == REPORTS_FIGURE)
 		return runner->again ? 0
-				     : osp_outcome_add_figure(outcome, &message->told.figure,
+				     : osp_outcome_add_figure(outcome, &message->reported.figure,
 							      runner->error);
-	if (message->kind == TELLS_SPEED) {
-		message->told.speed.order = lane->order;
+	if (message->kind == REPORTS_SPEED) {
+		message->reported.speed.order = lane->order;
 		if (!runner->again)
-			return osp_outcome_add_speed(outcome, &message->told.speed, runner->error);
+			return osp_outcome_add_speed(outcome, &message->reported.speed,
+						     runner->error);
 		osp_speeds_again(runner->context, outcome, runner->rounds[index],
-				 &message->told.speed);
+				 &message->reported.speed);
 		return 0;
 	}
-	message->told.result.order = lane->order;
-	if (runner->again && message->told.result.verdict <= OSP_VERDICT_PASS)
+	message->reported.result.order = lane->order;
+	if (runner->again && message->reported.result.verdict <= OSP_VERDICT_PASS)
 		return 0;
-	return osp_outcome_add(runner->context, outcome, &message->told.result, runner->error);
+	return osp_outcome_add(runner->context, outcome, &message->reported.result, runner->error);
 }
 
 /* Keeps the messages of the current try. A GPU that fails is kept out of the checks of all GPUs. */
-static int keep_told(struct osp_runner *runner, struct osp_lane *lane, enum osp_verdict *gravest)
+static int keep_reported(struct osp_runner *runner, struct osp_lane *lane,
+			 enum osp_verdict *gravest)
 {
 	*gravest = OSP_VERDICT_SKIP;
-	for (size_t i = 0; i < lane->told_count; i++) {
-		struct message *message = &lane->told[i];
+	for (size_t i = 0; i < lane->reported_count; i++) {
+		struct message *message = &lane->reported[i];
 
-		if (message->kind == TELLS_RESULT && message->told.result.verdict > *gravest)
-			*gravest = message->told.result.verdict;
+		if (message->kind == REPORTS_RESULT && message->reported.result.verdict > *gravest)
+			*gravest = message->reported.result.verdict;
 		if (lane->unit && *gravest == OSP_VERDICT_FAIL)
 			runner->broken[lane->order] = true;
 		if (keep_message(runner, lane, message))
 			return -1;
 	}
-	lane->told_count = 0;
+	lane->reported_count = 0;
 	return 0;
 }
 
@@ -274,7 +276,7 @@ static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
 	lane->limit_ms = limit_of_try_ms(runner, lane);
 	lane->until_ms = lane->begun_ms + lane->limit_ms;
 	lane->start = osp_hang_begin(runner->context->root, lane->child);
-	lane->told_count = 0;
+	lane->reported_count = 0;
 }
 
 /* Returns until when to wait for the killed child: a moment, in which it should free its GPU, but
@@ -372,10 +374,11 @@ static int skip_rest(struct osp_runner *runner, struct osp_lane *lane, const cha
 }
 
 /* Returns whether the current try reported anything as `twice`. */
-static bool tells_twice(const struct osp_lane *lane)
+static bool reports_twice(const struct osp_lane *lane)
 {
-	for (size_t i = 0; i < lane->told_count; i++)
-		if (lane->told[i].kind == TELLS_RESULT && lane->told[i].told.result.twice)
+	for (size_t i = 0; i < lane->reported_count; i++)
+		if (lane->reported[i].kind == REPORTS_RESULT &&
+		    lane->reported[i].reported.result.twice)
 			return true;
 	return false;
 }
@@ -386,11 +389,11 @@ static int judge_twice(struct osp_runner *runner, struct osp_lane *lane)
 {
 	bool confirmed = false;
 
-	for (size_t i = 0; i < lane->told_count; i++) {
-		struct osp_result *result = &lane->told[i].told.result;
+	for (size_t i = 0; i < lane->reported_count; i++) {
+		struct osp_result *result = &lane->reported[i].reported.result;
 		size_t length;
 
-		if (lane->told[i].kind != TELLS_RESULT || !result->twice)
+		if (lane->reported[i].kind != REPORTS_RESULT || !result->twice)
 			continue;
 		length = strlen(result->why);
 		result->verdict = OSP_VERDICT_FAIL;
@@ -407,21 +410,21 @@ static int judge_twice(struct osp_runner *runner, struct osp_lane *lane)
 static int check_done(struct osp_runner *runner, struct osp_lane *lane, bool spoilt)
 {
 	struct osp_outcome *outcome = current(runner, lane);
-	bool nothing = !lane->told_count;
+	bool nothing = !lane->reported_count;
 	enum osp_verdict gravest;
 
 	add_time(runner, lane);
-	if (!lane->repeating && tells_twice(lane)) {
+	if (!lane->repeating && reports_twice(lane)) {
 		lane->repeating = true;
 		end_child(lane);
 		return start_child(runner, lane); /* the reports of this try are forgotten */
 	}
 	if (lane->repeating && judge_twice(runner, lane))
 		return -1;
-	if (keep_told(runner, lane, &gravest))
+	if (keep_reported(runner, lane, &gravest))
 		return -1;
-	if (nothing &&
-	    keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "", "the check told nothing"))
+	if (nothing && keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "",
+				"the check reported nothing"))
 		return -1;
 	if (lane->confirming && keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE,
 					 "hung once", "did not answer at first; a second try did"))
@@ -442,7 +445,7 @@ static int check_broke(struct osp_runner *runner, struct osp_lane *lane, const c
 
 	add_time(runner, lane);
 	end_child(lane);
-	if (keep_told(runner, lane, &gravest) ||
+	if (keep_reported(runner, lane, &gravest) ||
 	    keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, value, why))
 		return -1;
 	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
@@ -504,39 +507,39 @@ static int check_hung(struct osp_runner *runner, struct osp_lane *lane)
 		lane->confirming = true;
 		return start_child(runner, lane); /* the reports of this try are forgotten */
 	}
-	if (keep_told(runner, lane, &gravest) || keep_hung(runner, lane))
+	if (keep_reported(runner, lane, &gravest) || keep_hung(runner, lane))
 		return -1;
 	return check->basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
 }
 
 static int remember(struct osp_runner *runner, struct osp_lane *lane, const struct message *message)
 {
-	struct message *told;
+	struct message *reported;
 
-	if (lane->told_count == OSP_RESULTS_MAX + OSP_FIGURES_MAX)
+	if (lane->reported_count == OSP_RESULTS_MAX + OSP_FIGURES_MAX)
 		return 0;
-	told = realloc(lane->told, (lane->told_count + 1) * sizeof(*told));
-	if (!told)
+	reported = realloc(lane->reported, (lane->reported_count + 1) * sizeof(*reported));
+	if (!reported)
 		return osp_error_set(runner->error, "out of memory");
-	lane->told = told;
-	told[lane->told_count++] = *message;
+	lane->reported = reported;
+	reported[lane->reported_count++] = *message;
 	return 0;
 }
 
-/* Tells whether a check writes such a message. */
+/* Returns whether a check writes such a message. */
 static bool is_sound(struct message *message)
 {
-	if (!osp_told_flag(&message->spoilt))
+	if (!osp_valid_flag(&message->spoilt))
 		return false;
 	switch ((unsigned int)message->kind) {
-	case TELLS_RESULT:
-		return osp_told_result(&message->told.result);
-	case TELLS_SPEED:
-		return osp_told_speed(&message->told.speed);
-	case TELLS_FIGURE:
-		return osp_told_figure(&message->told.figure);
+	case REPORTS_RESULT:
+		return osp_valid_result(&message->reported.result);
+	case REPORTS_SPEED:
+		return osp_valid_speed(&message->reported.speed);
+	case REPORTS_FIGURE:
+		return osp_valid_figure(&message->reported.figure);
 	default:
-		return message->kind == TELLS_DONE;
+		return message->kind == REPORTS_DONE;
 	}
 }
 
@@ -560,7 +563,7 @@ static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
 		return check_broke(runner, lane, "nonsense",
 				   "the check's process wrote what no check writes: a fault of the "
 				   "check, of a library or of memory, or somebody else's words");
-	if (message.kind == TELLS_DONE)
+	if (message.kind == REPORTS_DONE)
 		return check_done(runner, lane, message.spoilt);
 	return remember(runner, lane, &message);
 }
@@ -584,7 +587,7 @@ static int time_left(const struct osp_runner *runner)
 
 /* Returns whether the lane's child has written something. The look of this round is old if another
  * lane's child took long to end. */
-static bool has_told(const struct osp_lane *lane)
+static bool has_reported(const struct osp_lane *lane)
 {
 	struct pollfd wait = {.fd = lane->answer, .events = POLLIN};
 
@@ -613,9 +616,9 @@ static int serve(struct osp_runner *runner)
 
 		if (!lane->child)
 			continue;
-		if (waits[i].revents || has_told(lane) ? take_messages(runner, lane)
-		    : osp_now_ms() >= lane->until_ms   ? check_hung(runner, lane)
-						       : 0)
+		if (waits[i].revents || has_reported(lane) ? take_messages(runner, lane)
+		    : osp_now_ms() >= lane->until_ms	   ? check_hung(runner, lane)
+							   : 0)
 			return -1;
 	}
 	return 1;
@@ -636,7 +639,7 @@ static int run_out_of_budget(struct osp_runner *runner)
 		if (lane->child) {
 			add_time(runner, lane);
 			end_child(lane);
-			if (keep_told(runner, lane, &gravest))
+			if (keep_reported(runner, lane, &gravest))
 				return -1;
 		}
 		for (; lane->next < lane->count; lane->next++)
@@ -672,7 +675,7 @@ static int run_lanes(struct osp_runner *runner)
 	wait_for_ends(runner);
 	for (size_t i = 0; i < runner->lane_count; i++) {
 		free(runner->lanes[i].queue);
-		free(runner->lanes[i].told);
+		free(runner->lanes[i].reported);
 	}
 	free(runner->lanes);
 	free(runner->waits);

@@ -59,17 +59,17 @@ int osp_lanes_run(struct osp_runner *runner);
 
 bool osp_budget_over(const struct osp_runner *runner);
 
-/* --- told.c ----------------------------------------------------------------------------------- */
+/* --- valid.c ---------------------------------------------------------------------------------- */
 
 /*
- * Tell whether what a child wrote is what a check writes: words that end in their fields, which
+ * Return whether what a child wrote is what a check writes: words that end in their fields, which
  * they clean, and numbers of their kinds. A child that was taken over by what a user wrote may
  * write anything, and the runner is root without its confinement.
  */
-bool osp_told_result(struct osp_result *result);
-bool osp_told_speed(struct osp_speed *speed);
-bool osp_told_figure(struct osp_figure *figure);
-bool osp_told_flag(const bool *flag);
+bool osp_valid_result(struct osp_result *result);
+bool osp_valid_speed(struct osp_speed *speed);
+bool osp_valid_figure(struct osp_figure *figure);
+bool osp_valid_flag(const bool *flag);
 
 /* --- outcome.c -------------------------------------------------------------------------------- */
 
@@ -105,7 +105,7 @@ bool osp_start_wait(struct osp_runner *runner, bool soon);
 
 /* Reports a GPU that is late, and each check that could not ask it. Returns -1 with the runner's
  * error set. */
-int osp_start_tell(struct osp_runner *runner);
+int osp_start_report(struct osp_runner *runner);
 
 void osp_start_end(struct osp_runner *runner);
 
@@ -144,8 +144,8 @@ void osp_speeds_again(const struct osp_check_context *context, struct osp_outcom
 		      struct osp_speed_round *rounds, const struct osp_speed *speed);
 
 /* Turns the speeds into results. Returns 0, or -1 if memory ran out. */
-int osp_speeds_tell(const struct osp_check_context *context, struct osp_outcome *outcome,
-		    const struct osp_speed_round *rounds, struct osp_error *error);
+int osp_speeds_report(const struct osp_check_context *context, struct osp_outcome *outcome,
+		      const struct osp_speed_round *rounds, struct osp_error *error);
 
 /* --- run_pairs.c ------------------------------------------------------------------------------ */
 

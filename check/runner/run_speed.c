@@ -203,8 +203,8 @@ static void describe(const struct osp_check_context *context, const struct osp_o
 	}
 }
 
-int osp_speeds_tell(const struct osp_check_context *context, struct osp_outcome *outcome,
-		    const struct osp_speed_round *rounds, struct osp_error *error)
+int osp_speeds_report(const struct osp_check_context *context, struct osp_outcome *outcome,
+		      const struct osp_speed_round *rounds, struct osp_error *error)
 {
 	for (size_t i = 0; i < outcome->speed_count; i++) {
 		const struct osp_speed *speed = &outcome->speeds[i];

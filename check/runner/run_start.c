@@ -121,7 +121,7 @@ void osp_start_end(struct osp_runner *runner)
 
 /* Returns the check that reports it: "gpus", or the first that asks NVML if only others were asked
  * for. */
-static size_t teller(const struct osp_runner *runner)
+static size_t reporter(const struct osp_runner *runner)
 {
 	size_t first = runner->run->count;
 
@@ -136,7 +136,7 @@ static size_t teller(const struct osp_runner *runner)
 	return first;
 }
 
-static int tell_late(struct osp_runner *runner, struct osp_outcome *outcome)
+static int report_late(struct osp_runner *runner, struct osp_outcome *outcome)
 {
 	const struct osp_start *start = &runner->start;
 	const struct osp_gpu_start *known = start_of(&runner->start, start->awake.opened);
@@ -158,20 +158,21 @@ static int tell_late(struct osp_runner *runner, struct osp_outcome *outcome)
 	return osp_outcome_add(runner->context, outcome, &result, runner->error);
 }
 
-int osp_start_tell(struct osp_runner *runner)
+int osp_start_report(struct osp_runner *runner)
 {
-	size_t tells = teller(runner);
+	size_t reports = reporter(runner);
 
 	for (size_t i = 0; i < runner->run->count; i++) {
 		struct osp_outcome *outcome = &runner->run->outcomes[i];
 
 		if (outcome->check->group != OSP_GROUP_GPU)
 			continue;
-		if (i == tells ? tell_late(runner, outcome)
-			       : osp_outcome_own(runner->context, outcome, OSP_VERDICT_SKIP,
-						 OSP_CURE_NONE, NULL, 0, "",
-						 "a GPU is late to start, and this needs them all",
-						 runner->error))
+		if (i == reports
+			    ? report_late(runner, outcome)
+			    : osp_outcome_own(runner->context, outcome, OSP_VERDICT_SKIP,
+					      OSP_CURE_NONE, NULL, 0, "",
+					      "a GPU is late to start, and this needs them all",
+					      runner->error))
 			return -1;
 	}
 	return 0;

@@ -126,7 +126,7 @@ static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 		if (outcome->check->group != group)
 			continue;
 		if (runner->rounds[i] &&
-		    osp_speeds_tell(runner->context, outcome, runner->rounds[i], runner->error))
+		    osp_speeds_report(runner->context, outcome, runner->rounds[i], runner->error))
 			return -1;
 		if (outcome->check->pairs &&
 		    osp_pairs_blame(runner->context, outcome, runner->error))
@@ -159,7 +159,7 @@ static int run_passive(struct osp_runner *runner)
 		if (add_gpu_lane(runner) || osp_lanes_run(runner))
 			return -1;
 	}
-	return runner->start.asleep ? osp_start_tell(runner) : 0;
+	return runner->start.asleep ? osp_start_report(runner) : 0;
 }
 
 /* Runs the site's own checks one after the other. GPUs that they load are not reported here. */
@@ -186,26 +186,26 @@ static int skip_gpu_checks(struct osp_runner *runner, enum osp_check_group least
 
 /* Reports why no GPU is loaded: the first check that loads GPUs says it (the basic one, unless only
  * others were asked for), and the rest are skipped. */
-static int tell_not_loaded(struct osp_runner *runner, enum osp_verdict verdict, enum osp_cure cure,
-			   const char *value, const char *why)
+static int report_not_loaded(struct osp_runner *runner, enum osp_verdict verdict,
+			     enum osp_cure cure, const char *value, const char *why)
 {
 	const struct osp_check *first = NULL;
 	char skipped[OSP_WHY_BYTES];
 
 	for (size_t i = 0; i < runner->run->count; i++) {
 		struct osp_outcome *outcome = &runner->run->outcomes[i];
-		bool tells = !first;
+		bool reports = !first;
 
 		if (!loads_gpus(outcome->check))
 			continue;
-		if (tells) {
+		if (reports) {
 			first = outcome->check;
 			snprintf(skipped, sizeof(skipped),
 				 "%s did not pass, and this needs what it asks", first->name);
 		}
-		if (osp_outcome_own(runner->context, outcome, tells ? verdict : OSP_VERDICT_SKIP,
-				    tells ? cure : OSP_CURE_NONE, NULL, 0, tells ? value : "",
-				    tells ? why : skipped, runner->error))
+		if (osp_outcome_own(runner->context, outcome, reports ? verdict : OSP_VERDICT_SKIP,
+				    reports ? cure : OSP_CURE_NONE, NULL, 0, reports ? value : "",
+				    reports ? why : skipped, runner->error))
 			return -1;
 	}
 	return 0;
@@ -213,8 +213,8 @@ static int tell_not_loaded(struct osp_runner *runner, enum osp_verdict verdict, 
 
 /* Reports why this GPU is left alone, for each check of one GPU. If only an untrusted process says
  * so, the first check that loads GPUs reports it as ERROR. */
-static int tell_left_alone(struct osp_runner *runner, const struct osp_unit *unit,
-			   unsigned int order)
+static int report_left_alone(struct osp_runner *runner, const struct osp_unit *unit,
+			     unsigned int order)
 {
 	bool error = unit->not_checked;
 
@@ -241,7 +241,7 @@ static int leave_alone(struct osp_runner *runner, const struct osp_unit *units, 
 			continue;
 		runner->broken[unit] = true;
 		runner->run->left_alone++;
-		if (tell_left_alone(runner, &units[unit], (unsigned int)unit))
+		if (report_left_alone(runner, &units[unit], (unsigned int)unit))
 			return -1;
 	}
 	return 0;
@@ -316,11 +316,11 @@ static int find_and_run(struct osp_runner *runner)
 	case OSP_FOUND_NONE:
 		return skip_gpu_checks(runner, OSP_GROUP_EACH_GPU, why);
 	case OSP_FOUND_ERROR:
-		return tell_not_loaded(runner, OSP_VERDICT_ERROR, OSP_CURE_NONE, "", why);
+		return report_not_loaded(runner, OSP_VERDICT_ERROR, OSP_CURE_NONE, "", why);
 	case OSP_FOUND_HANGING:
-		return tell_not_loaded(runner,
-				       runner->start.unsure ? OSP_VERDICT_ERROR : OSP_VERDICT_FAIL,
-				       OSP_CURE_REBOOT, "hangs", why);
+		return report_not_loaded(
+			runner, runner->start.unsure ? OSP_VERDICT_ERROR : OSP_VERDICT_FAIL,
+			OSP_CURE_REBOOT, "hangs", why);
 	}
 	runner->found = true;
 	state = run_on_units(runner, units.units, units.count);
@@ -348,8 +348,8 @@ static int run_gpus(struct osp_runner *runner)
 	lock = osp_gpus_lock(runner->context->root, runner->budget_end_ms ? runner->budget_end_ms
 									  : osp_now_ms() + LOCK_MS);
 	if (lock == -2)
-		return tell_not_loaded(runner, OSP_VERDICT_ERROR, OSP_CURE_NONE, "",
-				       "another run of onespine check has the GPUs");
+		return report_not_loaded(runner, OSP_VERDICT_ERROR, OSP_CURE_NONE, "",
+					 "another run of onespine check has the GPUs");
 	state = find_and_run(runner);
 	if (lock >= 0)
 		close(lock);

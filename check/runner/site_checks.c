@@ -97,8 +97,8 @@ static void run_program(const struct osp_check_context *context, uint64_t until_
 
 /* Reports the program's line as "says WORDS". The word before it keeps any of its words from being
  * read as a check's name (lib/health/reason.h). */
-static void tell_found(struct osp_check_context *context, enum osp_verdict verdict,
-		       const struct osp_site_said *said)
+static void report_found(struct osp_check_context *context, enum osp_verdict verdict,
+			 const struct osp_site_said *said)
 {
 	char value[OSP_WORD_BYTES];
 
@@ -110,7 +110,7 @@ static void tell_found(struct osp_check_context *context, enum osp_verdict verdi
 		       *said->line ? said->line : "it says nothing");
 }
 
-static void tell_exit(struct osp_check_context *context, const struct osp_site_said *said)
+static void report_exit(struct osp_check_context *context, const struct osp_site_said *said)
 {
 	const char *colon = *said->line ? ": " : "";
 
@@ -119,10 +119,10 @@ static void tell_exit(struct osp_check_context *context, const struct osp_site_s
 		osp_result_pass(context, "%s", *said->line ? said->line : "exit 0");
 		break;
 	case EXIT_FAILURE:
-		tell_found(context, OSP_VERDICT_FAIL, said);
+		report_found(context, OSP_VERDICT_FAIL, said);
 		break;
 	case EXIT_WARN:
-		tell_found(context, OSP_VERDICT_WARN, said);
+		report_found(context, OSP_VERDICT_WARN, said);
 		break;
 	case EXIT_SKIP:
 		osp_result_skip(context, "%s", *said->line ? said->line : "exit 77");
@@ -132,14 +132,14 @@ static void tell_exit(struct osp_check_context *context, const struct osp_site_s
 	}
 }
 
-static void tell_said(struct osp_check_context *context, const struct osp_site_said *said,
-		      uint64_t time_ms)
+static void report_said(struct osp_check_context *context, const struct osp_site_said *said,
+			uint64_t time_ms)
 {
 	const char *colon = *said->line ? ": " : "";
 
 	switch (said->end) {
 	case OSP_SITE_EXIT:
-		tell_exit(context, said);
+		report_exit(context, said);
 		break;
 	case OSP_SITE_SIGNAL:
 		osp_result_error(context, "", "ended by signal %d%s%s", said->code, colon,
@@ -175,7 +175,7 @@ static void run_site_check(struct osp_check_context *context)
 		return;
 	}
 	run_program(context, until_ms, &said);
-	tell_said(context, &said, until_ms - now_ms);
+	report_said(context, &said, until_ms - now_ms);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */

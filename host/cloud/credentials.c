@@ -187,8 +187,8 @@ static enum found take_json(struct osp_credentials *credentials,
 /* --- container -------------------------------------------------------------------------------- */
 
 /*
- * Tells whether keys may come from that URL: by http only if the SDKs allow it, because the answer
- * holds keys.
+ * Returns whether keys may come from that URL: by http only if the SDKs allow it, because the
+ * answer holds keys.
  */
 static bool is_allowed(const char *url)
 {
@@ -362,10 +362,11 @@ static enum found from_instance(struct osp_http *http, struct osp_credentials *c
 		return BROKEN;
 	}
 	if (answer.status != 200 || !answer.body_bytes || answer.body_bytes >= OSP_KEY_BYTES) {
-		osp_error_set(error,
-			      "the instance's metadata service does not tell its role (HTTP status "
-			      "%ld)",
-			      answer.status);
+		osp_error_set(
+			error,
+			"the instance's metadata service does not report its role (HTTP status "
+			"%ld)",
+			answer.status);
 		return BROKEN;
 	}
 	snprintf(path, sizeof(path), "%s%.*s", list, (int)strcspn(answer.body, "\r\n"),

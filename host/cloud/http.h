@@ -49,7 +49,7 @@ int osp_http_ask(struct osp_http *http, const struct osp_http_request *request,
 		 struct osp_http_answer *answer, struct osp_error *error);
 
 /*
- * Tells whether this curl signs a session token's header: from 7.86 on (lib/http_aws_sigv4.c,
+ * Returns whether this curl signs a session token's header: from 7.86 on (lib/http_aws_sigv4.c,
  * 29c4aa0).
  */
 bool osp_http_signs_tokens(void);

@@ -42,7 +42,7 @@ const char *osp_history_key(const char *text, char *buffer, size_t buffer_bytes)
 	return buffer;
 }
 
-/* Tells whether only root or the caller can have written it. */
+/* Returns whether only root or the caller can have written it. */
 static bool is_ours(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
@@ -174,7 +174,7 @@ static int append_to_file(const struct append *append, int folder, const char *n
 
 /* --- strikes ---------------------------------------------------------------------------------- */
 
-/* Tells whether this is the run's own verdict, which comes before those of its checks. */
+/* Returns whether this is the run's own verdict, which comes before those of its checks. */
 static bool says(const char *line, const char *verdict)
 {
 	static const char key[] = "\"verdict\":\"";
@@ -185,7 +185,7 @@ static bool says(const char *line, const char *verdict)
 	       at[sizeof(key) - 1 + length] == '"';
 }
 
-/* Tells whether the last line of `tail` is a failure; *whole: the line begins there. */
+/* Returns whether the last line of `tail` is a failure; *whole: the line begins there. */
 static bool last_says_fail(char *tail, size_t length, bool *whole)
 {
 	char *start;
@@ -198,7 +198,7 @@ static bool last_says_fail(char *tail, size_t length, bool *whole)
 	return says(start ? start + 1 : tail, "FAIL");
 }
 
-/* Tells whether the file ends in a failure. One that cannot be read does not. */
+/* Returns whether the file ends in a failure. One that cannot be read does not. */
 static bool ends_in_failure(int file, off_t size)
 {
 	size_t most = (size_t)size < OSP_HISTORY_LINE_BYTES_MAX ? (size_t)size
@@ -219,8 +219,8 @@ static bool ends_in_failure(int file, off_t size)
 
 /*
  * Keeps failures, and the first run after each that found none, in a file of their own too: the
- * pass between two strikes tells them from one failure that was seen twice. No user's jobs can fill
- * that file, however many lines they make the node write.
+ * pass between two strikes distinguishes them from one failure that was seen twice. No user's jobs
+ * can fill that file, however many lines they make the node write.
  */
 static int keep_strike(const struct append *append, int folder, const char *name)
 {
@@ -385,7 +385,7 @@ static int read_file(int folder, const char *name, const struct osp_history_read
 	return state;
 }
 
-/* Tells whether this is KEY.jsonl, or that with ".N". */
+/* Returns whether this is KEY.jsonl, or that with ".N". */
 static int is_history(const struct dirent *entry)
 {
 	const char *at = strstr(entry->d_name, SUFFIX);

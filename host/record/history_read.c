@@ -26,7 +26,7 @@ static void complain(void *context, const char *file, uint64_t line, const char 
 		osp_say_warning("%s/%s: %s; passed over", reading->folder, file, why);
 }
 
-/* Tells whether a line is too old, without parsing it: its time is near the start. */
+/* Returns whether a line is too old, without parsing it: its time is near the start. */
 static bool too_old(const struct osp_history_reading *reading, const char *line)
 {
 	const char *at = reading->from_s ? strstr(line, "\"time_s\":") : NULL;

@@ -14,7 +14,7 @@
 
 #include "host/files.h"
 
-/* Tells whether nobody but the caller can read or write it. */
+/* Returns whether nobody but the caller can read or write it. */
 static int check_status(int file, const char *path, struct osp_error *error)
 {
 	struct stat status;

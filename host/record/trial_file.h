@@ -29,7 +29,7 @@ int osp_trial_begin(struct osp_trial_file *file, const char *cluster, const char
 		    const char *reason);
 
 /*
- * Tells whether there is a file for this node, in hand or left. For root: nobody else sees the
+ * Returns whether there is a file for this node, in hand or left. For root: nobody else sees the
  * folder.
  */
 bool osp_trial_stands(const char *cluster, const char *node);

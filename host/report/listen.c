@@ -31,7 +31,7 @@
 #define SAVE_MS	      1000  /* between two writings of the file, if there is news */
 #define SAVE_HEARD_MS 60000 /* if only times have changed */
 #define PAUSE_MS      100   /* if this process has no file left for who waits */
-#define TELL_MS	      60000 /* between two lines about what was dropped */
+#define REPORT_MS     60000 /* between two lines about what was dropped */
 #define RESERVED_END  1024
 #define FRAME_BYTES   (OSP_REPORT_LENGTH_BYTES + OSP_REPORT_SEALED_MAX)
 
@@ -82,7 +82,7 @@ struct osp_listen {
 	struct osp_known_nodes *known;
 	bool news;  /* a node says something else than the file */
 	bool heard; /* the file's times are old */
-	uint64_t saved_ms, told_ms;
+	uint64_t saved_ms, reported_ms;
 	char said[OSP_ERROR_TEXT_BYTES]; /* why the file was not written */
 };
 
@@ -362,7 +362,7 @@ static bool any_dropped(const struct osp_listen *listen)
 }
 
 /* A line for the journal: what was dropped since the last one. */
-static void tell_dropped(struct osp_listen *listen)
+static void report_dropped(struct osp_listen *listen)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	char *words;
@@ -378,7 +378,7 @@ static void tell_dropped(struct osp_listen *listen)
 	fflush(stdout);
 	free(words);
 	memset(listen->dropped, 0, sizeof(listen->dropped));
-	listen->told_ms = now_ms();
+	listen->reported_ms = now_ms();
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -397,10 +397,10 @@ static int look_at_clock(struct osp_listen *listen)
 	if (due <= now)
 		save(listen);
 	due = save_due_ms(listen);
-	if (any_dropped(listen) && listen->told_ms + TELL_MS <= now)
-		tell_dropped(listen);
+	if (any_dropped(listen) && listen->reported_ms + REPORT_MS <= now)
+		report_dropped(listen);
 	if (any_dropped(listen))
-		due = lesser(due, listen->told_ms + TELL_MS);
+		due = lesser(due, listen->reported_ms + REPORT_MS);
 	for (int i = 0; i < GUESTS_MAX; i++) {
 		struct guest *guest = &listen->guests[i];
 
@@ -469,7 +469,7 @@ static int open_socket(int family, uint16_t port)
 	return -1;
 }
 
-/* Reads what was heard before. A file that is wrong is told, and replaced. */
+/* Reads what was heard before. A file that is wrong is reported, and replaced. */
 static struct osp_report_book *read_before(const char *path)
 {
 	struct osp_error error = {.text = ""};
@@ -567,6 +567,6 @@ void osp_listen_end(struct osp_listen *listen)
 	if (listen->news || listen->heard)
 		save(listen);
 	if (any_dropped(listen))
-		tell_dropped(listen);
+		report_dropped(listen);
 	end(listen);
 }

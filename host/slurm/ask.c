@@ -459,7 +459,7 @@ void osp_answer_clear(struct osp_fit_answer *answer)
 	memset(answer, 0, sizeof(*answer));
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- report ----------------------------------------------------------------------------------- */
 
 static const char *reason_words(enum osp_place_reason reason)
 {

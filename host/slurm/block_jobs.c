@@ -8,7 +8,7 @@
 
 #define JOBS_SHOWN 20
 
-/* Tells whether the job may run when the reservation of a block begins, or runs since it did. */
+/* Returns whether the job may run when the reservation of a block begins, or runs since it did. */
 static bool is_late(const struct osp_snapshot *snapshot, const struct osp_state_job *job,
 		    const struct osp_state_reservation *reservation)
 {
@@ -42,9 +42,9 @@ static char *nodes_in(const struct osp_snapshot *snapshot, const struct osp_stat
 	return list;
 }
 
-static void tell(const struct osp_snapshot *snapshot, const struct osp_state_job *job,
-		 const struct osp_state_reservation *reservation, const char *nodes,
-		 struct osp_text *text)
+static void report(const struct osp_snapshot *snapshot, const struct osp_state_job *job,
+		   const struct osp_state_reservation *reservation, const char *nodes,
+		   struct osp_text *text)
 {
 	char begins[32], ends[32];
 
@@ -81,7 +81,7 @@ int osp_block_jobs_of(const struct osp_snapshot *snapshot, const struct osp_stat
 
 		if (nodes) {
 			osp_text_add(text, "  ");
-			tell(snapshot, job, reservation, nodes, text);
+			report(snapshot, job, reservation, nodes, text);
 			json_array_append_new(list, to_json(reservation, nodes));
 		}
 		free(nodes);

@@ -58,7 +58,7 @@ static const char *compact(struct osp_arena *arena, const char *list)
 	return copy;
 }
 
-/* Tells whether the reservation is one that make() makes. */
+/* Returns whether the reservation is one that make() makes. */
 static bool is_ours(const reserve_info_t *record)
 {
 	return record->name && osp_block_end_of(record->name) && (record->flags & FLAGS) == FLAGS;
@@ -85,7 +85,7 @@ int osp_block_reservations_load(struct osp_block_reservations *held, struct osp_
 	osp_slurm_begin();
 	errno = 0;
 	if (slurm_load_reservations(0, &message) != SLURM_SUCCESS)
-		return osp_error_set(error, "slurmctld does not tell its reservations: %s",
+		return osp_error_set(error, "slurmctld does not report its reservations: %s",
 				     slurm_strerror(errno));
 	held->items =
 		osp_arena_take(&held->arena, (message->record_count + 1) * sizeof(*held->items));
@@ -136,7 +136,7 @@ static int drop(struct keeping *keeping, const struct osp_block_end *end)
 	return 0;
 }
 
-static void tell(struct keeping *keeping, const struct osp_block_end *end, int64_t from_s)
+static void report(struct keeping *keeping, const struct osp_block_end *end, int64_t from_s)
 {
 	char when[32];
 
@@ -144,7 +144,7 @@ static void tell(struct keeping *keeping, const struct osp_block_end *end, int64
 			end->nodes, osp_format_time(from_s, when, sizeof(when)));
 }
 
-/* Tells whether another watch, on a backup slurmctld's host, has made it since. */
+/* Returns whether another watch, on a backup slurmctld's host, has made it since. */
 static bool is_made(const struct osp_block_end *end)
 {
 	struct osp_block_reservations now;
@@ -178,7 +178,7 @@ static int make(struct keeping *keeping, const struct osp_block_end *end)
 	if (!made)
 		return refuse(keeping, "made", end->id);
 	OSP_RESERVATION_NAME_FREE(made);
-	tell(keeping, end, (int64_t)message.start_time);
+	report(keeping, end, (int64_t)message.start_time);
 	return 0;
 }
 
@@ -204,7 +204,7 @@ static int change(struct keeping *keeping, const struct osp_block_end *end,
 		/* somebody has deleted it */
 		return errno == ESLURM_RESERVATION_INVALID ? make(keeping, end)
 							   : refuse(keeping, "changed", end->id);
-	tell(keeping, end, from_s);
+	report(keeping, end, from_s);
 	return 0;
 }
 

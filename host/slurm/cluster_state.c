@@ -75,7 +75,8 @@ static int slurm_failed(int result, const char *what, struct osp_error *error)
 
 	if (result == SLURM_SUCCESS)
 		return 0;
-	return osp_error_set(error, "slurmctld does not tell %s: %s", what, slurm_strerror(cause));
+	return osp_error_set(error, "slurmctld does not report %s: %s", what,
+			     slurm_strerror(cause));
 }
 
 static int load_conf(slurm_conf_t **conf, struct osp_error *error)
@@ -110,7 +111,7 @@ char *osp_slurm_conf_path(struct osp_error *error)
 }
 
 #if HAVE_DECL_SLURM_LOAD_TOPO_CONFIG
-/* With a topology.yaml TopologyPlugin says nothing any more, and slurmctld goes on telling it. */
+/* With a topology.yaml TopologyPlugin says nothing any more, and slurmctld goes on reporting it. */
 static void take_yaml_kind(struct osp_slurm_topology *topology)
 {
 	topo_config_response_msg_t *response = NULL;
@@ -421,7 +422,7 @@ static uint64_t memory_of_job(const slurm_job_info_t *info, uint32_t cpus)
 	return info->pn_min_memory & MEM_PER_CPU ? memory_mib * cpus : memory_mib;
 }
 
-/* What a job has, or wants, on each node: Slurm tells what it is in all. */
+/* What a job has, or wants, on each node: Slurm says what it is in all. */
 static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 {
 	uint64_t per_task = osp_gpus_asked(info->tres_per_task);

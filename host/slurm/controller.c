@@ -190,7 +190,7 @@ static char *copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* A job without any is not told from one that nobody knows; then what it asked for says more. */
+/* A job without any looks like one that nobody knows; then what it asked for says more. */
 static void take_gpus(const slurm_job_info_t *record, struct osp_controller_job *job)
 {
 	uint32_t all = 0;

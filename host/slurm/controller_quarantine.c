@@ -33,7 +33,7 @@ static int make_reservation(struct osp_controller_question *question)
 	return created ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
-/* Tells whether the node is in quarantine already: slurmctld looks for an overlap before it looks
+/* Returns whether the node is in quarantine already: slurmctld looks for an overlap before it looks
  * at the name (create_resv() of its reservation.c, 22.05 to 26.05). */
 static bool is_quarantined(const char *node, uint64_t until_ms)
 {

@@ -32,10 +32,10 @@ int osp_extra_merge(const char *extra, const char *key, json_t *mine, char **mer
 const char *osp_extra_instance(const char *extra, int64_t boot_s, char *buffer, size_t buffer_bytes)
 {
 	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : NULL;
-	const json_t *told = json_object_get(all, OSP_EXTRA_INSTANCE_KEY);
-	const char *id = json_string_value(json_object_get(told, "id"));
-	int64_t told_s = json_integer_value(json_object_get(told, "boot"));
-	bool holds = id && *id && strlen(id) < buffer_bytes && osp_boot_is_same(told_s, boot_s);
+	const json_t *reported = json_object_get(all, OSP_EXTRA_INSTANCE_KEY);
+	const char *id = json_string_value(json_object_get(reported, "id"));
+	int64_t reported_s = json_integer_value(json_object_get(reported, "boot"));
+	bool holds = id && *id && strlen(id) < buffer_bytes && osp_boot_is_same(reported_s, boot_s);
 
 	if (holds)
 		strcpy(buffer, id);

@@ -52,7 +52,7 @@ int osp_in_control_here(char other[OSP_CONTROLLER_HOST_BYTES], struct osp_error 
 	osp_slurm_begin();
 	errno = 0;
 	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
-		return osp_error_set(error, "slurmctld does not tell its configuration: %s",
+		return osp_error_set(error, "slurmctld does not report its configuration: %s",
 				     slurm_strerror(errno));
 	gethostname(host, sizeof(host) - 1);
 	rc = judge(conf, host, other, error);

@@ -51,8 +51,8 @@ static uint32_t find_holders(const struct osp_snapshot *snapshot, const struct o
 	return count;
 }
 
-static void tell_holder(const struct osp_snapshot *snapshot, const struct holder *holder,
-			struct osp_text *text)
+static void report_holder(const struct osp_snapshot *snapshot, const struct holder *holder,
+			  struct osp_text *text)
 {
 	const struct osp_state_job *job = holder->job;
 	char when[32];
@@ -87,8 +87,8 @@ static json_t *holder_to_json(const struct holder *holder)
 }
 
 /* Nodes of `set` that no end of a job brings back, a line a state. */
-static int tell_out(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
-		    struct osp_nodeset *some, struct osp_text *text, json_t *out)
+static int report_out(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+		      struct osp_nodeset *some, struct osp_text *text, json_t *out)
 {
 	enum osp_slurm_node_state state;
 	uint32_t node;
@@ -135,10 +135,10 @@ static json_t *reservation_to_json(const struct osp_state_reservation *reservati
 }
 
 /* Tells about one reservation that begins later: its nodes in `set` that nothing else keeps. */
-static int tell_reservation(const struct osp_snapshot *snapshot,
-			    const struct osp_state_reservation *reservation,
-			    const struct osp_nodeset *set, struct osp_nodeset *some,
-			    struct osp_text *text, json_t *later)
+static int report_reservation(const struct osp_snapshot *snapshot,
+			      const struct osp_state_reservation *reservation,
+			      const struct osp_nodeset *set, struct osp_nodeset *some,
+			      struct osp_text *text, json_t *later)
 {
 	char when[32];
 	char *list;
@@ -164,20 +164,21 @@ static int tell_reservation(const struct osp_snapshot *snapshot,
 	return 0;
 }
 
-static int tell_reservations(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
-			     struct osp_nodeset *some, struct osp_text *text, json_t *root)
+static int report_reservations(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+			       struct osp_nodeset *some, struct osp_text *text, json_t *root)
 {
 	json_t *later = json_array();
 
 	json_object_set_new(root, "reserved_later", later);
 	for (uint32_t i = 0; i < snapshot->reservation_count; i++)
 		if (snapshot->reservations[i].start_s > snapshot->time_s &&
-		    tell_reservation(snapshot, &snapshot->reservations[i], set, some, text, later))
+		    report_reservation(snapshot, &snapshot->reservations[i], set, some, text,
+				       later))
 			return -1;
 	return 0;
 }
 
-/* Nodes of `set` in use by none of the jobs known: with PrivateData=jobs Slurm tells a user of no
+/* Nodes of `set` in use by none of the jobs known: with PrivateData=jobs Slurm reports a user of no
  * others than his own. */
 static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
 			     struct osp_nodeset *some)
@@ -228,7 +229,7 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 				found->name);
 		for (i = 0; i < count; i++) {
 			if (i < JOBS_SHOWN)
-				tell_holder(snapshot, &holders[i], text);
+				report_holder(snapshot, &holders[i], text);
 			json_array_append_new(list, holder_to_json(&holders[i]));
 		}
 		if (count > JOBS_SHOWN)
@@ -238,8 +239,8 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
 					hidden, hidden == 1 ? "node" : "nodes");
 		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
-		if (tell_out(snapshot, set, some, text, out) < 0 ||
-		    tell_reservations(snapshot, set, some, text, root) < 0)
+		if (report_out(snapshot, set, some, text, out) < 0 ||
+		    report_reservations(snapshot, set, some, text, root) < 0)
 			text->failed = true;
 	}
 	free(some);

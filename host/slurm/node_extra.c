@@ -28,7 +28,7 @@ enum { CHILD_DONE, CHILD_NOT_JSON = 20000, CHILD_NO_NODE };
 
 struct put {
 	const char *node;
-	json_t *mine; /* the last verdict; NULL: the instance is told */
+	json_t *mine; /* the last verdict; NULL: the instance is reported */
 	const char *instance;
 };
 
@@ -47,9 +47,9 @@ static int update_node(const char *node, char *extra)
 	return errno ? errno : SLURM_ERROR;
 }
 
-/* Makes what is told, and says under which key; NULL when memory ran out. The instance is told with
- * the boot that Slurm has for the node: after another one it says nothing. */
-static json_t *told(const struct put *put, const node_info_t *info, const char **key)
+/* Makes what is reported, and says under which key; NULL when memory ran out. The instance is
+ * reported with the boot that Slurm has for the node: after another one it says nothing. */
+static json_t *reported(const struct put *put, const node_info_t *info, const char **key)
 {
 	*key = put->mine ? OSP_EXTRA_KEY : OSP_EXTRA_INSTANCE_KEY;
 	if (put->mine)
@@ -61,7 +61,7 @@ static int merge_and_update(const struct put *put, const node_info_t *info)
 {
 	char *merged = NULL;
 	const char *key;
-	json_t *mine = told(put, info, &key);
+	json_t *mine = reported(put, info, &key);
 	int state = mine ? osp_extra_merge(info->extra, key, mine, &merged, NULL) : -1;
 
 	if (state > 0)

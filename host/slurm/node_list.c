@@ -64,7 +64,7 @@ int osp_node_list_load(struct osp_node_list *list, struct osp_error *error)
 	osp_slurm_begin();
 	errno = 0;
 	if (slurm_load_node(0, &message, SHOW_ALL) != SLURM_SUCCESS)
-		return osp_error_set(error, "slurmctld does not tell its nodes: %s",
+		return osp_error_set(error, "slurmctld does not report its nodes: %s",
 				     slurm_strerror(errno));
 	list->nodes =
 		osp_arena_take(&list->arena, (message->record_count + 1) * sizeof(*list->nodes));

@@ -508,7 +508,7 @@ static int is_this_host(const char *name, void *host)
 	return is_same_host(host, name, strlen(name));
 }
 
-/* Tells whether SlurmdSpoolDir is here, with its %h and %n as on a host of that name. */
+/* Returns whether SlurmdSpoolDir is here, with its %h and %n as on a host of that name. */
 static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
 {
 	const char *value = osp_slurm_conf_value(conf, "SlurmdSpoolDir", "/var/spool/slurmd");

@@ -100,7 +100,7 @@ bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists);
 bool osp_slurm_gives_no_gpus(void);
 
 /*
- * Tells whether clustermgtd ends the instances of drained nodes of this cluster: slurm.conf is
+ * Returns whether clustermgtd ends the instances of drained nodes of this cluster: slurm.conf is
  * ParallelCluster's, and clustermgtd's own settings below `root` ("" for /), if this host has them,
  * do not switch it off.
  */

@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Fills `wanted`, of room for all nodes, by their Topology=. Returns how many there are; `error` is
- * set if a node cannot be told of. */
+ * set if a node cannot be described. */
 static uint32_t collect(const char *root, const struct osp_topology *topology,
 			const struct osp_node_list *nodes, struct wanted *wanted,
 			struct osp_error *error)

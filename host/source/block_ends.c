@@ -187,7 +187,7 @@ static int note_end(const struct osp_ec2_record *record, void *context, struct o
 	if (index == OSP_NAME_ABSENT)
 		return 0;
 	block = &asking->blocks[index];
-	block->word.told = true;
+	block->word.reported = true;
 	block->word.ends_s = osp_ec2_time(record->ends);
 	if (block->word.ends_s > 0)
 		block->from_s = osp_block_end_jobs_s(block->word.ends_s, record->type);
@@ -219,7 +219,7 @@ static int ask_ends(struct asking *asking, struct osp_ec2 *ec2)
 	free(ids);
 	/* an answer that leaves a block out, and does not say that it is unknown, is half a one */
 	for (size_t i = 0; i < asking->count && !asking->end_gaps.unknown_ids; i++)
-		if (!asking->blocks[i].word.told)
+		if (!asking->blocks[i].word.reported)
 			asking->blocks[i].word.unanswered = true;
 	return rc;
 }
@@ -257,7 +257,7 @@ static int list_ends(struct asking *asking, struct osp_block_end *ends)
 		if (!block->count || !osp_block_end_lasts(&block->word, (int64_t)time(NULL)))
 			continue;
 		if (!block->from_s) {
-			osp_error_set(&asking->gap, "EC2 does not tell when %s ends", block->id);
+			osp_error_set(&asking->gap, "EC2 does not say when %s ends", block->id);
 			block->from_s = held_from(asking, block->id);
 		}
 		if (!block->from_s)
@@ -291,7 +291,7 @@ static int keep(struct asking *asking, struct osp_text *said)
 }
 
 /* After a change: names the jobs that began before it, and so are not kept out. */
-static void tell_jobs(struct osp_text *said)
+static void report_jobs(struct osp_text *said)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_snapshot *snapshot = said->length_bytes ? osp_cluster_state(&ignored) : NULL;
@@ -324,7 +324,7 @@ int osp_block_ends_keep(const struct osp_topology *topology, const struct osp_no
 		no_memory(error);
 	else if (!osp_block_reservations_load(&asking.held, error) && !ask(&asking))
 		rc = keep(&asking, said);
-	tell_jobs(said);
+	report_jobs(said);
 	clear(&asking);
 	return rc;
 }

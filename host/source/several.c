@@ -41,7 +41,7 @@ static int read_one(const char *word, const char *all, struct osp_sources *sourc
 	return 0;
 }
 
-/* Writes the sources' names, without their files: what a topology says of who told it. */
+/* Writes the sources' names, without their files: what a topology says of its sources. */
 static void join_names(struct osp_sources *sources)
 {
 	size_t used = 0;
@@ -105,9 +105,9 @@ bool osp_sources_read_reports(const struct osp_sources *sources)
 struct several {
 	const struct osp_sources *sources;
 	const struct osp_source_question *question;
-	struct osp_source_answer *answer;	    /* the warnings, and in the end the topology */
-	struct osp_topology *own[OSP_SOURCES_MAX];  /* what it told before; NULL: nothing */
-	struct osp_topology *told[OSP_SOURCES_MAX]; /* now; NULL: it failed */
+	struct osp_source_answer *answer;	   /* the warnings, and in the end the topology */
+	struct osp_topology *own[OSP_SOURCES_MAX]; /* what it reported before; NULL: nothing */
+	struct osp_topology *reported[OSP_SOURCES_MAX]; /* now; NULL: it failed */
 	bool held[OSP_SOURCES_MAX];
 };
 
@@ -115,14 +115,14 @@ static void several_free(struct several *several)
 {
 	for (size_t i = 0; i < OSP_SOURCES_MAX; i++) {
 		osp_topology_free(several->own[i]);
-		osp_topology_free(several->told[i]);
+		osp_topology_free(several->reported[i]);
 	}
 }
 
-/* Finds which source told of the node. What none of them told, as places that were typed, is held
- * along with the first one's. */
-static size_t teller_of(const struct osp_sources *sources, const struct osp_topology *topology,
-			const char *node)
+/* Finds which source reported the node. What none of them reported, as places that were typed, is
+ * held along with the first one's. */
+static size_t reporter_of(const struct osp_sources *sources, const struct osp_topology *topology,
+			  const char *node)
 {
 	const struct osp_node_note *note = osp_topology_note_of(topology, node);
 
@@ -133,8 +133,8 @@ static size_t teller_of(const struct osp_sources *sources, const struct osp_topo
 	return 0;
 }
 
-/* Returns the places that a source told before; NULL if there are none, or memory ran out. */
-static struct osp_topology *told_before(const struct several *several, size_t source)
+/* Returns the places that a source reported before; NULL if there are none, or memory ran out. */
+static struct osp_topology *reported_before(const struct several *several, size_t source)
 {
 	const struct osp_topology *previous = several->question->previous;
 	uint32_t count = previous ? osp_topology_node_count(previous) : 0, kept = 0;
@@ -144,7 +144,7 @@ static struct osp_topology *told_before(const struct several *several, size_t so
 	for (uint32_t n = 0; names && n < count; n++) {
 		const char *name = osp_topology_node_name(previous, n);
 
-		if (teller_of(several->sources, previous, name) == source)
+		if (reporter_of(several->sources, previous, name) == source)
 			names[kept++] = name;
 	}
 	if (kept)
@@ -164,7 +164,7 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 	question.file = several->sources->files[source];
 	rc = several->sources->list[source]->ask(&question, &answer, &wrong);
 	if (!rc) {
-		several->told[source] = answer.topology;
+		several->reported[source] = answer.topology;
 		answer.topology = NULL;
 		several->answer->kept += answer.kept;
 	} else {
@@ -177,41 +177,41 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 	return rc;
 }
 
-struct telling {
+struct reporting {
 	const struct several *several;
 	size_t source;
 };
 
-static bool is_told_by(const char *node, void *context)
+static bool is_reported_by(const char *node, void *context)
 {
-	const struct telling *telling = context;
+	const struct reporting *reporting = context;
 
-	return teller_of(telling->several->sources, telling->several->question->previous, node) ==
-	       telling->source;
+	return reporter_of(reporting->several->sources, reporting->several->question->previous,
+			   node) == reporting->source;
 }
 
-/* Holds the answer of one source, compared over the nodes that it had told of, if need be. 0, or
+/* Holds the answer of one source, compared over the nodes that it had reported, if need be. 0, or
  * -1 with `error` set: it cannot be compared. */
 static int judge_one(struct several *several, size_t source, const struct osp_node_list *nodes,
 		     const struct osp_topology_guard *guard, struct osp_error *why,
 		     struct osp_error *error)
 {
 	const struct osp_topology *parts[OSP_SOURCES_MAX];
-	struct telling telling = {several, source};
+	struct reporting reporting = {several, source};
 	struct osp_topology_change change;
 	struct osp_error reason = {.text = ""};
 	struct osp_topology *after;
 	int rc;
 
-	if (!several->own[source] || !several->told[source])
+	if (!several->own[source] || !several->reported[source])
 		return 0;
 	for (size_t i = 0; i < several->sources->count; i++)
-		parts[i] = i == source ? several->told[i] : several->own[i];
+		parts[i] = i == source ? several->reported[i] : several->own[i];
 	after = osp_topology_merge(parts, several->sources->count, error);
 	if (!after)
 		return -1;
-	rc = osp_apply_compare(several->question->previous, after, nodes, is_told_by, &telling,
-			       &change, error);
+	rc = osp_apply_compare(several->question->previous, after, nodes, is_reported_by,
+			       &reporting, &change, error);
 	osp_topology_free(after);
 	if (!rc && osp_topology_guard(guard, &change, &reason)) {
 		several->held[source] = true;
@@ -227,8 +227,9 @@ static struct osp_topology *merge(const struct several *several, bool with_held,
 	const struct osp_topology *parts[OSP_SOURCES_MAX];
 
 	for (size_t i = 0; i < several->sources->count; i++)
-		parts[i] = several->told[i] && (with_held || !several->held[i]) ? several->told[i]
-										: several->own[i];
+		parts[i] = several->reported[i] && (with_held || !several->held[i])
+				   ? several->reported[i]
+				   : several->own[i];
 	return osp_topology_merge(parts, several->sources->count, error);
 }
 
@@ -241,8 +242,8 @@ static int hold(const struct several *several, const char *path, struct osp_erro
 	return rc;
 }
 
-/* Asks all, judges each and writes the result. A failure is told before a refusal: osp_error_set()
- * keeps the first. */
+/* Asks all, judges each and writes the result. A failure is reported before a refusal:
+ * osp_error_set() keeps the first. */
 static enum osp_applied keep_several(struct several *several, const char *path,
 				     const struct osp_node_list *nodes,
 				     const struct osp_topology_guard *guard,
@@ -253,7 +254,7 @@ static enum osp_applied keep_several(struct several *several, const char *path,
 	enum osp_applied kept;
 
 	for (size_t i = 0; i < several->sources->count; i++) {
-		several->own[i] = told_before(several, i);
+		several->own[i] = reported_before(several, i);
 		failed = ask_one(several, i, error) || failed;
 	}
 	for (size_t i = 0; i < several->sources->count; i++) {

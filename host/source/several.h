@@ -2,9 +2,10 @@
 /*
  * several.h - one or several sources are asked, and what they answer becomes the topology in force
  *
- * Of several, the answer of each is compared with the places that it had told before, and held for
+ * Of several, the answer of each is compared with the places that it had reported before, and held
+ * for
  * itself: what the others answer counts meanwhile. A source that fails keeps its last places. A
- * node that several tell of gets its place from the one that is named first. nvlink beside another
+ * node that several report gets its place from the one that is named first. nvlink beside another
  * source is none of these: it adds a level to what that answers. One thread.
  */
 #ifndef OSP_SEVERAL_H
@@ -25,7 +26,7 @@ struct osp_sources {
 	char words[128]; /* "ec2,infiniband" */
 };
 
-/* Tells whether they go by what nodes report. */
+/* Returns whether they go by what nodes report. */
 bool osp_sources_read_reports(const struct osp_sources *sources);
 
 /* Reads names separated by commas, of which that of a file's source has the file:

@@ -175,7 +175,7 @@ static int64_t boot_of(const struct asking *asking, uint32_t node)
 static int add_instance(struct asking *asking, uint32_t node, struct osp_import_instance *instance,
 			struct osp_error *error)
 {
-	/* what a page told that began anew */
+	/* what a page reported that began anew */
 	if (asking->answered[node])
 		return 0;
 	asking->answered[node] = true;
@@ -286,7 +286,7 @@ static struct osp_name_map *make_map(struct asking *asking)
 	return map;
 }
 
-static void tell_gaps(struct asking *asking)
+static void report_gaps(struct asking *asking)
 {
 	const struct osp_ec2_gaps *gaps = &asking->gaps;
 	struct osp_text *warnings = &asking->answer->warnings;
@@ -320,7 +320,7 @@ static int ask(struct asking *asking)
 
 		rc = osp_source_finish(asking->import, asking->answer, &nothing);
 		if (!rc)
-			tell_gaps(asking);
+			report_gaps(asking);
 		else
 			*asking->error = asking->gaps.failed_calls ? asking->gaps.first : nothing;
 	}

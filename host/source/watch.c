@@ -34,9 +34,9 @@ struct watching {
 	bool slurm_failed;	   /* the last change of Slurm's Topology= */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	struct osp_listen *listen; /* NULL: no report is heard */
-	bool told;		   /* a node has told something new of itself */
-	int64_t told_due_s;	   /* from when on the sources may be asked for that */
-	int told_pause_s; /* before they are asked for that again; 0: none was told since */
+	bool reported;		   /* a node has reported something new of itself */
+	int64_t reported_due_s;	   /* from when on the sources may be asked for that */
+	int reported_pause_s; /* before they are asked for that again; 0: none was told since */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
@@ -184,8 +184,8 @@ static uint32_t count_unplaced(const struct osp_topology *topology,
 }
 
 /* What else is kept: its lines, and once why it failed. */
-static void tell_kept(const char *what, bool failed, const struct osp_error *error,
-		      struct osp_text *said, char last[OSP_ERROR_TEXT_BYTES])
+static void report_kept(const char *what, bool failed, const struct osp_error *error,
+			struct osp_text *said, char last[OSP_ERROR_TEXT_BYTES])
 {
 	char *lines = osp_text_take(said);
 
@@ -210,7 +210,7 @@ static void keep_block_ends(struct watching *watching, const struct osp_topology
 		return;
 	watching->ends_failed = watching->watch->block_ends(topology, list, &said, &error);
 	watching->ends_done = watching->watch->block_ends_once && !watching->ends_failed;
-	tell_kept("Capacity Blocks", watching->ends_failed, &error, &said, watching->said_ends);
+	report_kept("Capacity Blocks", watching->ends_failed, &error, &said, watching->said_ends);
 }
 
 /* Keeps Slurm's own Topology= as the topology in force has it; NULL: there is none. */
@@ -226,7 +226,8 @@ static void keep_slurm_topology(struct watching *watching, const struct osp_topo
 		return;
 	watching->slurm_failed =
 		watch->slurm_topology(watch->slurm_root, topology, list, &said, &error);
-	tell_kept("Slurm's Topology=", watching->slurm_failed, &error, &said, watching->said_slurm);
+	report_kept("Slurm's Topology=", watching->slurm_failed, &error, &said,
+		    watching->said_slurm);
 }
 
 /* Asks, and writes what came. */
@@ -297,26 +298,26 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 /* Sets from when on a report may cause a question again. Others than the nodes themselves are
  * asked too: after growing pauses then, up to a fifth of the interval (chosen: a minute by
  * default), until the sources are asked without a new report. */
-static void set_told_due(struct watching *watching)
+static void set_reported_due(struct watching *watching)
 {
 	const struct osp_watch *watch = watching->watch;
 	int most_s = watch->interval_s / 5 ? watch->interval_s / 5 : 1;
-	int next_s = watching->told_pause_s ? 2 * watching->told_pause_s : FIRST_PAUSE_S;
+	int next_s = watching->reported_pause_s ? 2 * watching->reported_pause_s : FIRST_PAUSE_S;
 
-	if (!watch->sources->add_nvlink || !watching->told)
+	if (!watch->sources->add_nvlink || !watching->reported)
 		next_s = 0;
-	watching->told_pause_s = next_s > most_s ? most_s : next_s;
-	watching->told_due_s = now_s() + watching->told_pause_s;
+	watching->reported_pause_s = next_s > most_s ? most_s : next_s;
+	watching->reported_due_s = now_s() + watching->reported_pause_s;
 }
 
 /* Asks about the nodes of `list`, and keeps them. */
 static void take(struct watching *watching, struct osp_node_list *list)
 {
 	ask_and_say(watching, list);
-	set_told_due(watching);
+	set_reported_due(watching);
 	osp_node_list_free(&watching->seen);
 	watching->seen = *list;
-	watching->told = false;
+	watching->reported = false;
 	memset(list, 0, sizeof(*list));
 }
 
@@ -329,8 +330,8 @@ static void take_changed(struct watching *watching, struct osp_node_list *list)
 	take(watching, list);
 }
 
-/* Tells whether the sources are to be asked from this host, and says if they are not. Another watch
- * may write meanwhile: after that they are asked at once. */
+/* Returns whether the sources are to be asked from this host, and says if they are not. Another
+ * watch may write meanwhile: after that they are asked at once. */
 static bool is_in_control(struct watching *watching)
 {
 	char other[OSP_CONTROLLER_HOST_BYTES] = "", words[OSP_CONTROLLER_HOST_BYTES + 32];
@@ -345,8 +346,8 @@ static bool is_in_control(struct watching *watching)
 	return false;
 }
 
-/* Tells whether Slurm has other Topology= lines for the same nodes: slurmctld has started again, or
- * somebody else has changed one. */
+/* Returns whether Slurm has other Topology= lines for the same nodes: slurmctld has started again,
+ * or somebody else has changed one. */
 static bool same_slurm_topology(const struct osp_node_list *a, const struct osp_node_list *b)
 {
 	bool same = a->count == b->count;
@@ -429,10 +430,10 @@ static void end_listening(struct watching *watching)
 	watching->listen = NULL;
 }
 
-/* Tells whether the sources are to be asked for what a node has reported. */
-static bool is_told(const struct watching *watching)
+/* Returns whether the sources are to be asked for what a node has reported. */
+static bool is_reported(const struct watching *watching)
 {
-	return watching->told && now_s() >= watching->told_due_s;
+	return watching->reported && now_s() >= watching->reported_due_s;
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */
@@ -452,7 +453,7 @@ static void look(struct watching *watching)
 		return;
 	}
 	know(watching, &list);
-	if (!same_nodes(&list, &watching->seen) || is_told(watching))
+	if (!same_nodes(&list, &watching->seen) || is_reported(watching))
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)
 		take(watching, &list);
@@ -466,7 +467,7 @@ static void look(struct watching *watching)
 static bool pass_time(struct watching *watching, const sigset_t *signals)
 {
 	int64_t looked_s = now_s(), next_s = looked_s + watching->watch->look_s;
-	bool overdue = watching->told && watching->told_due_s <= looked_s, goes_on = true;
+	bool overdue = watching->reported && watching->reported_due_s <= looked_s, goes_on = true;
 
 	if (watching->due_s > looked_s && watching->due_s < next_s)
 		next_s = watching->due_s;
@@ -476,9 +477,9 @@ static bool pass_time(struct watching *watching, const sigset_t *signals)
 
 		goes_on = caught < 0 || caught == SIGUSR1;
 		if (caught == SIGUSR1 && watching->watch->asks_reports)
-			watching->told = true;
-		if (watching->told && !overdue && watching->told_due_s < next_s)
-			next_s = watching->told_due_s;
+			watching->reported = true;
+		if (watching->reported && !overdue && watching->reported_due_s < next_s)
+			next_s = watching->reported_due_s;
 	}
 	return goes_on;
 }

@@ -38,7 +38,7 @@ struct osp_bits_reader {
 uint64_t osp_bits_read(struct osp_bits_reader *reader, unsigned int bits);
 /* Fails on a number above `most`. */
 uint64_t osp_bits_read_gamma(struct osp_bits_reader *reader, uint64_t most);
-/* Tells whether all was read, and nothing was wrong. */
+/* Returns whether all was read, and nothing was wrong. */
 bool osp_bits_at_end(const struct osp_bits_reader *reader);
 
 #endif

@@ -111,8 +111,8 @@ static int refuse_bytes(struct reader *reader)
 			    reader->parser.problem);
 }
 
-/* Tells whether a tab stands before the first word of line `line` (from 0), where YAML allows none;
- * sets *column to its place. */
+/* Returns whether a tab stands before the first word of line `line` (from 0), where YAML allows
+ * none; sets *column to its place. */
 static bool tab_indents(const struct reader *reader, size_t line, int *column)
 {
 	const char *at = reader->text, *end = at + reader->text_bytes, *start;

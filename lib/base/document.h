@@ -52,7 +52,7 @@ int osp_document_error(const struct osp_document *document, const struct osp_val
  * number of children. */
 const struct osp_value *osp_value_get(const struct osp_value *map, const char *key);
 
-/* Tells whether the value is an unquoted null or ~, or empty. */
+/* Returns whether the value is an unquoted null or ~, or empty. */
 bool osp_value_is_null(const struct osp_value *value);
 
 /*

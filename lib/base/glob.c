@@ -10,7 +10,7 @@ bool osp_glob_matches(const char *pattern, const char *text)
 	return !fnmatch(pattern, text, FNM_NOESCAPE);
 }
 
-/* Tells whether the text holds '*', '?' or '['. */
+/* Returns whether the text holds '*', '?' or '['. */
 static bool is_pattern(const char *text)
 {
 	return strpbrk(text, "*?[");

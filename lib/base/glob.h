@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 
-/* Tells whether the pattern matches the whole of `text`. */
+/* Returns whether the pattern matches the whole of `text`. */
 bool osp_glob_matches(const char *pattern, const char *text);
 
-/* Tells whether some text could match both. Never false by mistake; true by mistake only if both
+/* Returns whether some text could match both. Never false by mistake; true by mistake only if both
  * are patterns. */
 bool osp_globs_meet(const char *a, const char *b);
 

@@ -76,7 +76,7 @@ static bool same_but_number(const struct item *a, const struct item *b)
 	       (!a->tail || !strcmp(a->tail, b->tail));
 }
 
-/* Tells whether `next` continues a range that starts with `first` and has `count` numbers so
+/* Returns whether `next` continues a range that starts with `first` and has `count` numbers so
  * far. */
 static bool continues(const struct item *first, const struct item *next, size_t count)
 {

@@ -404,7 +404,7 @@ struct osp_bind_plan *osp_bind_plan(const struct osp_machine *machine,
 	else if (!state.usable_count)
 		osp_error_set(error, "none of the CPUs of this machine may be used");
 	else if (weigh_tasks(&state) || split_cores(&state) ||
-		 !(request->silent || osp_bind_tell(&state)))
+		 !(request->silent || osp_bind_explain(&state)))
 		osp_error_set(error, "out of memory");
 	else
 		done = true;

@@ -39,7 +39,7 @@ static int read_number(char *const *environment, const char *name, unsigned long
 	return 0;
 }
 
-/* Tells whether Slurm gave this node's tasks masks of their own, so that nothing remains to be
+/* Returns whether Slurm gave this node's tasks masks of their own, so that nothing remains to be
  * divided. */
 static bool slurm_bound_each(char *const *environment)
 {
@@ -242,8 +242,8 @@ static int in_step(const struct gpu_list *step, unsigned long number)
 }
 
 /*
- * Tells whether the numbers are places in the step's list. Inside a device cgroup GPUs are counted
- * anew from 0, so a number that is not one of the step's own shows it.
+ * Returns whether the numbers are places in the step's list. Inside a device cgroup GPUs are
+ * counted anew from 0, so a number that is not one of the step's own shows it.
  */
 static bool counted_anew(const char *list, const struct gpu_list *step)
 {

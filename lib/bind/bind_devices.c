@@ -35,7 +35,7 @@ static bool is_neuron(const struct hwloc_pcidev_attr_s *pci)
 	return false;
 }
 
-/* Tells whether a device is a GPU. Mainboards have graphics that are VGA controllers too, so of
+/* Returns whether a device is a GPU. Mainboards have graphics that are VGA controllers too, so of
  * these only NVIDIA's count. */
 static bool is_gpu(const struct hwloc_pcidev_attr_s *pci)
 {
@@ -75,8 +75,8 @@ static bool is_network(hwloc_obj_t os_device)
 #endif
 }
 
-/* Tells whether a NIC is for RDMA, by its driver's device if the kernel has one, else by its class
- * or maker. */
+/* Returns whether a NIC is for RDMA, by its driver's device if the kernel has one, else by its
+ * class or maker. */
 static bool is_fabric(hwloc_obj_t device)
 {
 	const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;

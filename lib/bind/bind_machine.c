@@ -30,7 +30,7 @@ static int by_number(const void *a, const void *b)
 	return x->os_index < y->os_index ? -1 : x->os_index > y->os_index;
 }
 
-/* Tells whether a node is special memory; hwloc says so of the memory of Grace's GPUs and of the
+/* Returns whether a node is special memory; hwloc says so of the memory of Grace's GPUs and of the
  * high-bandwidth memory of some CPUs. */
 static bool is_special_memory(hwloc_obj_t node)
 {

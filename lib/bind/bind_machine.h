@@ -83,8 +83,8 @@ struct osp_machine {
 
 /*
  * Reads a machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file
- * (lib/bind/nccl_topology.h); their first element tells them apart. `file` is the name for errors.
- * Returns NULL with `error` set if it fails.
+ * (lib/bind/nccl_topology.h); their first element distinguishes them. `file` is the name for
+ * errors. Returns NULL with `error` set if it fails.
  */
 struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
 				     struct osp_error *error);
@@ -106,7 +106,7 @@ struct osp_machine *osp_machine_here(struct osp_error *error);
 
 void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
 
-/* Tells whether one of the core's threads is in `cpus`. */
+/* Returns whether one of the core's threads is in `cpus`. */
 bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t cpus);
 
 /*

@@ -38,6 +38,6 @@ static inline uint32_t *osp_bind_weight(const struct osp_bind_state *state, uint
 }
 
 /* Fills in every reason and the notes. Returns false if memory ran out. */
-bool osp_bind_tell(struct osp_bind_state *state);
+bool osp_bind_explain(struct osp_bind_state *state);
 
 #endif

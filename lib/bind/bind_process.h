@@ -43,7 +43,7 @@ struct osp_kernel_set {
 
 void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel);
 
-/* Tells whether this process may run on exactly these CPUs. */
+/* Returns whether this process may run on exactly these CPUs. */
 bool osp_bind_runs_on(const struct osp_kernel_set *cpus);
 
 /* Does as osp_bind_set_cpus() (NULL: the CPUs stay) and then osp_bind_set_memory(), but ignores a

@@ -59,8 +59,8 @@ static bool add_domain(const struct osp_bind_state *state, uint32_t domain, stru
 	       hwloc_bitmap_set(sum->nodes, entry->os_index) == 0;
 }
 
-/* Tells whether a domain is near a task's GPUs. A task without weights is near domains of which no
- * core may be used. */
+/* Returns whether a domain is near a task's GPUs. A task without weights is near domains of which
+ * no core may be used. */
 static bool is_near_domain(const struct osp_bind_state *state, uint32_t task, uint32_t domain)
 {
 	const struct osp_machine *machine = state->machine;
@@ -97,8 +97,8 @@ static void add_gpus_near(const struct osp_bind_state *state, uint32_t task,
 	add_numbers(text, "NUMA node", "NUMA nodes", sum->nodes);
 }
 
-static void tell_near(const struct osp_bind_state *state, uint32_t task, const struct near_sum *sum,
-		      struct osp_text *text)
+static void report_near(const struct osp_bind_state *state, uint32_t task,
+			const struct near_sum *sum, struct osp_text *text)
 {
 	uint32_t got = state->plan->tasks[task].core_count;
 	const char *where = sum->usable_cores < sum->all_cores ? "that may be used there" : "there";
@@ -117,7 +117,7 @@ static void tell_near(const struct osp_bind_state *state, uint32_t task, const s
 
 /* Says why the only task gets all cores: its children want them, and `onespine bind run` divides
  * them. */
-static void tell_alone(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
+static void report_alone(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
 {
 	uint32_t cores = state->plan->tasks[task].core_count;
 
@@ -138,7 +138,7 @@ static uint32_t free_cores(const struct osp_bind_state *state)
 }
 
 /* Names the task's part of the cores that are near no task's GPUs. */
-static void tell_rest(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
+static void report_rest(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
 {
 	uint32_t got = state->plan->tasks[task].core_count;
 	uint32_t all = free_cores(state);
@@ -155,8 +155,8 @@ static void tell_rest(const struct osp_bind_state *state, uint32_t task, struct 
 		osp_text_add(text, ", with the tasks whose GPUs are near them");
 }
 
-static void tell_cause(const struct osp_bind_state *state, uint32_t task,
-		       const struct near_sum *sum, struct osp_text *text)
+static void report_cause(const struct osp_bind_state *state, uint32_t task,
+			 const struct near_sum *sum, struct osp_text *text)
 {
 	hwloc_const_bitmap_t gpus = state->plan->tasks[task].gpus;
 
@@ -172,7 +172,7 @@ static void tell_cause(const struct osp_bind_state *state, uint32_t task,
 		add_numbers(text, "GPU", "GPUs", gpus);
 		osp_text_add(text, hwloc_bitmap_weight(gpus) == 1 ? " is near: " : " are near: ");
 	}
-	tell_rest(state, task, text);
+	report_rest(state, task, text);
 }
 
 static bool shares_cores(const struct osp_bind_state *state, uint32_t task)
@@ -187,8 +187,8 @@ static bool shares_cores(const struct osp_bind_state *state, uint32_t task)
 }
 
 /* Names the other tasks that have one of its GPUs. */
-static void tell_shared_gpus(const struct osp_bind_state *state, uint32_t task,
-			     struct osp_text *text)
+static void report_shared_gpus(const struct osp_bind_state *state, uint32_t task,
+			       struct osp_text *text)
 {
 	const struct osp_bind_plan *plan = state->plan;
 	hwloc_bitmap_t others = hwloc_bitmap_alloc();
@@ -210,7 +210,7 @@ static void tell_shared_gpus(const struct osp_bind_state *state, uint32_t task,
 	hwloc_bitmap_free(others);
 }
 
-static bool tell_task(struct osp_bind_state *state, uint32_t task)
+static bool report_task(struct osp_bind_state *state, uint32_t task)
 {
 	struct osp_bind_task *entry = &state->plan->tasks[task];
 	struct osp_text text = OSP_TEXT_INIT;
@@ -221,13 +221,13 @@ static bool tell_task(struct osp_bind_state *state, uint32_t task)
 		return false;
 	}
 	if (state->causes[task] == OSP_BIND_NEAR)
-		tell_near(state, task, &sum, &text);
+		report_near(state, task, &sum, &text);
 	else if (state->causes[task] == OSP_BIND_ALONE)
-		tell_alone(state, task, &text);
+		report_alone(state, task, &text);
 	else
-		tell_cause(state, task, &sum, &text);
+		report_cause(state, task, &sum, &text);
 	hwloc_bitmap_free(sum.nodes);
-	tell_shared_gpus(state, task, &text);
+	report_shared_gpus(state, task, &text);
 	if (shares_cores(state, task))
 		osp_text_add(&text, "; others run on the same cores");
 	if (hwloc_bitmap_iszero(entry->memory))
@@ -395,7 +395,7 @@ static bool note_numbers(struct osp_bind_state *state)
 	return add_note(state, &text);
 }
 
-bool osp_bind_tell(struct osp_bind_state *state)
+bool osp_bind_explain(struct osp_bind_state *state)
 {
 	static bool (*const notes[])(struct osp_bind_state *) = {
 		note_allowed, note_threads, note_no_gpu, note_shared,
@@ -405,7 +405,7 @@ bool osp_bind_tell(struct osp_bind_state *state)
 	size_t i;
 
 	for (task = 0; task < state->plan->task_count; task++)
-		if (!tell_task(state, task))
+		if (!report_task(state, task))
 			return false;
 	state->plan->notes =
 		osp_arena_take(&state->plan->arena, NOTES_MAX * sizeof(*state->plan->notes));

@@ -53,7 +53,7 @@ static struct osp_nccl_pci *next_pci(struct osp_nccl_pci *pci)
 	return pci ? pci->next : NULL;
 }
 
-/* Gives the devices of unknown kind theirs, if their number tells it: all are NICs, or GPUs, or
+/* Gives the devices of unknown kind theirs, if their number reports it: all are NICs, or GPUs, or
  * first GPUs and then NICs. */
 static void name_kinds(struct osp_nccl_machine *machine, const struct osp_machine_shape *shape,
 		       uint32_t unknown, bool has_gpus)

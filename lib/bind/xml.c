@@ -67,7 +67,7 @@ static void XMLCALL on_entity(void *data, const XML_Char *name, int is_parameter
 	osp_xml_fail(data, "entity declarations are not allowed here");
 }
 
-static int tell_parser_error(struct osp_xml *xml)
+static int report_parser_error(struct osp_xml *xml)
 {
 	enum XML_Error code = XML_GetErrorCode(xml->parser);
 
@@ -95,7 +95,7 @@ int osp_xml_parse(const char *file, const char *text, size_t text_bytes,
 	XML_SetElementHandler(xml.parser, on_start, on_end);
 	XML_SetEntityDeclHandler(xml.parser, on_entity);
 	if (XML_Parse(xml.parser, text, (int)text_bytes, XML_TRUE) != XML_STATUS_OK)
-		rc = tell_parser_error(&xml);
+		rc = report_parser_error(&xml);
 	XML_ParserFree(xml.parser);
 	return rc;
 }

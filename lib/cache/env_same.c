@@ -22,7 +22,7 @@ char *osp_env_remember(char *const *environment)
 	return osp_text_take(&text);
 }
 
-/* Tells whether each task gets a value of its own for this variable. Those about binding are read
+/* Returns whether each task gets a value of its own for this variable. Those about binding are read
  * from the task wherever they matter. */
 static bool is_tasks_own(const char *name)
 {

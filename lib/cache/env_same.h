@@ -19,7 +19,7 @@
 char *osp_env_remember(char *const *environment);
 
 /*
- * Tells whether `environment` is the one remembered, except for variables of the task itself:
+ * Returns whether `environment` is the one remembered, except for variables of the task itself:
  * Slurm's ranks, process and node, Slurm's binding, and those with which MPI is started. Returns
  * false if a rule is about one of these too, or in doubt (another order).
  */

@@ -98,7 +98,7 @@ static char *write_down(const struct osp_node_known *known, const char *watched)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Tells whether the sources of the text are unchanged. */
+/* Returns whether the sources of the text are unchanged. */
 static bool still_holds(const struct osp_node_source *source, const char *text, uint64_t *stamp)
 {
 	const char *end = strchr(text, '\n');

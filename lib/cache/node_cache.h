@@ -49,7 +49,7 @@ struct osp_node_known {
 struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error);
 void osp_node_forget(struct osp_node_known *known); /* NULL is allowed */
 
-/* Tells whether the file, as it is now, would be used; for tests. */
+/* Returns whether the file, as it is now, would be used; for tests. */
 bool osp_node_is_kept(const struct osp_node_source *source);
 
 #endif

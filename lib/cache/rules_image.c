@@ -236,10 +236,10 @@ struct osp_rule_set *osp_rules_of_image(char *data, size_t bytes, uint64_t stamp
 /* --- both ------------------------------------------------------------------------------------- */
 
 struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
-				    const struct osp_node_known *known, bool tells,
+				    const struct osp_node_known *known, bool reports,
 				    struct osp_error *error)
 {
-	const char *file = tells ? ALL_FILE : SET_FILE;
+	const char *file = reports ? ALL_FILE : SET_FILE;
 	const char *folder = known->stamp ? source->folder : NULL;
 	struct osp_rule_set *rules = NULL;
 	size_t bytes = 0;
@@ -254,7 +254,7 @@ struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
 	if (!rules)
 		return NULL;
 	osp_rules_narrow(rules, &known->hardware);
-	if (!tells)
+	if (!reports)
 		osp_rules_narrow_to_set(rules);
 	image = folder ? osp_rules_image(rules, known->stamp, &bytes) : NULL;
 	if (image)

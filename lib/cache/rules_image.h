@@ -25,11 +25,11 @@ struct osp_rule_set *osp_rules_of_image(char *image, size_t image_bytes, uint64_
 
 /*
  * Returns the rules of data/rules and site/rules.d, finished, that can hold on this node: from a
- * file that the source's folder keeps, or read and then kept. Unless `tells` is set, omits those
+ * file that the source's folder keeps, or read and then kept. Unless `reports` is set, omits those
  * that only warn, which are nine of ten. Returns NULL with `error` set if it fails.
  */
 struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
-				    const struct osp_node_known *known, bool tells,
+				    const struct osp_node_known *known, bool reports,
 				    struct osp_error *error);
 
 #endif

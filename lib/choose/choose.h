@@ -151,7 +151,7 @@ struct osp_choose_calls {
 	void (*free_times)(void *context, bool preempting, int64_t *free_at_s);
 
 	/*
-	 * Tells whether no job will hold anything of `nodes` at that time. A start at a bound is
+	 * Returns whether no job will hold anything of `nodes` at that time. A start at a bound is
 	 * then not simulated (bound_is_start below). NULL: the bound itself says so.
 	 */
 	bool (*empty_at)(void *context, const struct osp_nodeset *nodes, int64_t at_s);
@@ -163,7 +163,7 @@ struct osp_choose_calls {
 	uint64_t (*state_of)(void *context, const struct osp_nodeset *nodes);
 
 	/*
-	 * Tells whether a job is being preempted and still holds its nodes: it is in its grace
+	 * Returns whether a job is being preempted and still holds its nodes: it is in its grace
 	 * time, or ending. If a job cannot be ended, the scheduler must say no in the end: no other
 	 * job is preempted before.
 	 */

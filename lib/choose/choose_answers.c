@@ -63,7 +63,7 @@ static struct osp_choose_kept *place_of(struct osp_chooser *chooser,
 }
 
 /*
- * Tells whether a start that was in the future has come. The jobs that should have ended by then
+ * Returns whether a start that was in the future has come. The jobs that should have ended by then
  * are overdue, and nothing in the state of the nodes shows that. Only the scheduler guesses how
  * long they still run, and another domain may be first.
  */
@@ -121,8 +121,8 @@ static void keep_answer(struct osp_choose_run *run, const struct question *quest
 }
 
 /*
- * Tells whether a kept answer helps. If the scheduler chose the nodes among those asked about, the
- * nodes are not kept; the answer only shows that the start is no earlier than the one already
+ * Returns whether a kept answer helps. If the scheduler chose the nodes among those asked about,
+ * the nodes are not kept; the answer only shows that the start is no earlier than the one already
  * found.
  */
 static bool is_of_use(const struct osp_choose_run *run, const struct osp_choose_kept *kept)

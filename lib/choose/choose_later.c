@@ -96,9 +96,9 @@ static bool start_now(struct osp_choose_run *run)
 /* --- later ----------------------------------------------------------------------------------- */
 
 /*
- * Tells whether the gang starts at its bound: it does if the last job on the picked nodes has ended
- * by then and the nodes suit it at all. Simulating the ends of all jobs takes most of backfill's
- * time (select/cons_tres/job_test.c).
+ * Returns whether the gang starts at its bound: it does if the last job on the picked nodes has
+ * ended by then and the nodes suit it at all. Simulating the ends of all jobs takes most of
+ * backfill's time (select/cons_tres/job_test.c).
  */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s)
 {

@@ -46,7 +46,7 @@ void osp_choose_parts_free(struct osp_chooser *chooser)
 	free(scratch->keys);
 }
 
-/* Tells whether the gang has an exact number of nodes, and the required ones are all of them or
+/* Returns whether the gang has an exact number of nodes, and the required ones are all of them or
  * none. */
 static bool can_be_asked(const struct osp_choose_run *run)
 {

@@ -9,7 +9,7 @@
 
 /* --- later ------------------------------------------------------------------------------------ */
 
-/* Tells whether the gang fits on the nodes offered. */
+/* Returns whether the gang fits on the nodes offered. */
 static bool fits_offered(struct osp_choose_run *run)
 {
 	struct osp_cut_input input =

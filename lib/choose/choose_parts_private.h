@@ -44,7 +44,7 @@ struct osp_choose_asking {
 /* Writes into chooser->free_at_s when each node has enough for the gang. */
 void osp_choose_parts_find_free_times(struct osp_choose_run *run, bool preempting);
 
-/* Tells whether the gang starts at the first moment: at once, or by preempting. */
+/* Returns whether the gang starts at the first moment: at once, or by preempting. */
 bool osp_choose_parts_start_first(struct osp_choose_run *run);
 bool osp_choose_parts_start_preempting(struct osp_choose_run *run);
 
@@ -91,7 +91,7 @@ void osp_choose_parts_end(struct osp_choose_run *run, const struct osp_choose_as
 void osp_choose_parts_add_some(struct osp_nodeset *set, const struct osp_nodeset *from,
 			       uint32_t count);
 
-/* Tells whether the scheduler may be asked for nodes. The nodes that it would ever take change
+/* Returns whether the scheduler may be asked for nodes. The nodes that it would ever take change
  * slowly, and backfill asks in each of its slots. */
 bool osp_choose_parts_may_name(struct osp_choose_run *run, enum osp_ask_mode mode);
 

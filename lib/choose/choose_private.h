@@ -195,7 +195,7 @@ void osp_choose_nodes_free_by(struct osp_choose_run *run, const struct osp_place
 void osp_choose_keep_free_by(struct osp_nodeset *set, const int64_t *free_at_s, int64_t by_s);
 
 /*
- * Tells whether the gang starts at its bound on chooser->nodes without a
+ * Returns whether the gang starts at its bound on chooser->nodes without a
  * simulation, if they suit it at all.
  */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s);

@@ -151,8 +151,8 @@ static bool was_asked(const struct component *component, const void *partition)
 	return false;
 }
 
-/* Tells whether it is asked about a second time, for another slot: since the scheduler has come to
- * the component it has asked about nothing else. */
+/* Returns whether it is asked about a second time, for another slot: since the scheduler has come
+ * to the component it has asked about nothing else. */
 static bool is_asked_at_once(const struct osp_component_plan *plan,
 			     const struct osp_component_question *question)
 {

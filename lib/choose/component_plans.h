@@ -62,7 +62,7 @@ struct osp_component_plan *osp_component_plan_begin(struct osp_component_plans *
 
 /*
  * Keeps the answer to the question: the nodes of a yes, and when all components could start. The
- * next question tells whether the scheduler has taken it. Forgets the answer if memory runs out.
+ * next question says whether the scheduler has taken it. Forgets the answer if memory runs out.
  */
 void osp_component_plan_keep(struct osp_component_plan *plan, const struct osp_nodeset *nodes,
 			     int64_t all_start_s);
@@ -71,7 +71,7 @@ void osp_component_plan_keep(struct osp_component_plan *plan, const struct osp_n
 const struct osp_nodeset *osp_component_plan_nodes(const struct osp_component_plan *plan,
 						   uint32_t component);
 
-/* Tells whether the component is planned in another partition, for that time at the latest. */
+/* Returns whether the component is planned in another partition, for that time at the latest. */
 bool osp_component_plan_is_elsewhere(const struct osp_component_plan *plan, uint32_t component,
 				     const void *partition, int64_t until_s);
 

@@ -165,7 +165,7 @@ static bool ask_for_others(struct osp_joint *joint)
 
 /* --- those that are left to other partitions -------------------------------------------------- */
 
-/* Tells whether it would start now in one of its other partitions, beside the others. */
+/* Returns whether it would start now in one of its other partitions, beside the others. */
 static bool can_start_elsewhere(struct osp_joint *joint, uint32_t component)
 {
 	const struct osp_components_calls *calls = joint->calls;
@@ -195,7 +195,7 @@ static bool others_can_start(struct osp_joint *joint)
 
 /* --- the own component ------------------------------------------------------------------------ */
 
-/* Tells whether all of them have room beside the answer for the own one, and keep the promise
+/* Returns whether all of them have room beside the answer for the own one, and keep the promise
  * there. */
 static bool all_can_stand(void *context, const struct osp_nodeset *nodes, int64_t start_s)
 {

@@ -32,7 +32,7 @@
  *		   the answer is no or a place is sooner: one more question.
  * A start now that has no such memory believes the plan of those that it has no time to ask about.
  *
- * Nothing else is remembered between calls. The caller may tell what the scheduler said about a
+ * Nothing else is remembered between calls. The caller may pass on what the scheduler said about a
  * component in an earlier call (said()); where this leads to a no, it is asked again.
  */
 #ifndef OSP_CHOOSE_COMPONENTS_H
@@ -105,7 +105,7 @@ struct osp_components_calls {
 	bool (*prospects)(void *context, uint32_t component, uint32_t partition,
 			  struct osp_nodeset *nodes);
 
-	/* Tells whether the component runs or is planned: nothing is asked about it. */
+	/* Returns whether the component runs or is planned: nothing is asked about it. */
 	bool (*is_placed)(void *context, uint32_t component);
 
 	/*
@@ -134,7 +134,7 @@ struct osp_components_calls {
 	/* Returns its number in its job, the same in each call. */
 	uint32_t (*offset)(void *context, uint32_t component);
 
-	/* Tells whether all components may have these nodes together. */
+	/* Returns whether all components may have these nodes together. */
 	bool (*all_keep_promise)(void *context, const struct osp_nodeset *nodes);
 
 	/* Tells so of one component alone, in another of its partitions. */

@@ -24,11 +24,11 @@ struct osp_component {
 	const void *planned_in; /* the partition in which it is planned; NULL: none */
 };
 
-/* Tells whether it counts together with the own one, which is asked about in this partition: as
+/* Returns whether it counts together with the own one, which is asked about in this partition: as
  * long as it is not planned in another. */
 bool osp_component_counts(const struct osp_component *component, const void *partition);
 
-/* Tells whether it may still be planned in another partition. */
+/* Returns whether it may still be planned in another partition. */
 bool osp_component_is_open(const struct osp_component *component);
 
 struct osp_component_list {
@@ -61,7 +61,7 @@ uint32_t osp_components_domains(const struct osp_topology *topology, uint32_t le
 				const struct osp_nodeset *taken, uint32_t *found);
 
 /*
- * Tells whether to say that they wait because the scheduler would place them in several domains:
+ * Returns whether to say that they wait because the scheduler would place them in several domains:
  * not for a choice that starts them. `starts`: the choice is a start at the first moment.
  */
 bool osp_components_to_be_said(const struct osp_components_choice *choice, bool starts);

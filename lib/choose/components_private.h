@@ -41,10 +41,10 @@ struct osp_joint {
 /* Returns how much of the call's time is over. */
 int64_t osp_joint_elapsed_ms(const struct osp_joint *joint);
 
-/* Tells whether there is time for a question; for the first one there is. */
+/* Returns whether there is time for a question; for the first one there is. */
 bool osp_joint_may_ask(struct osp_joint *joint);
 
-/* Tells whether a component could have these nodes beside what the others have so far. */
+/* Returns whether a component could have these nodes beside what the others have so far. */
 bool osp_joint_is_open(struct osp_joint *joint, const struct osp_nodeset *nodes, int64_t start_s);
 
 /* Adds the nodes of a component. */
@@ -66,13 +66,13 @@ bool osp_joint_ask_for_own(struct osp_joint *joint);
 
 /* --- components_slow.c ------------------------------------------------------------------------ */
 
-/* Tells whether the calls before had too little time. */
+/* Returns whether the calls before had too little time. */
 bool osp_components_are_slow(const struct osp_components_input *input);
 
 /* Notes that this call had too little. */
 void osp_components_ran_out(const struct osp_components_input *input);
 
-/* Tells whether those that may be left out are left out in this round. */
+/* Returns whether those that may be left out are left out in this round. */
 bool osp_components_leave_out(const struct osp_components_input *input);
 
 /* Decides about one call, and goes on where the one before ended. */

@@ -231,7 +231,7 @@ static bool ask_as_planned(struct osp_joint *joint, struct osp_components_search
 	return yes;
 }
 
-/* Tells whether a call could ask about all of them twice by now. */
+/* Returns whether a call could ask about all of them twice by now. */
 static bool is_quick(const struct osp_joint *joint)
 {
 	return joint->asked && osp_joint_elapsed_ms(joint) * 2 * (joint->input->count + 1) <=

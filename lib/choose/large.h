@@ -52,7 +52,7 @@ struct osp_large_calls {
 	void (*set_aside)(void *context);
 	void (*bring_back)(void *context);
 
-	/* Tells whether these nodes keep the promise. */
+	/* Returns whether these nodes keep the promise. */
 	bool (*is_together)(void *context, const struct osp_nodeset *nodes);
 
 	void *context;

@@ -47,7 +47,7 @@ bool osp_block_end_lasts(const struct osp_block_word *word, int64_t now_s)
 {
 	if (word->nodes_here || word->unanswered)
 		return true;
-	return word->told && (!word->ends_s || word->ends_s > now_s);
+	return word->reported && (!word->ends_s || word->ends_s > now_s);
 }
 
 enum osp_block_step osp_block_end_step(const struct osp_block_end *wanted,

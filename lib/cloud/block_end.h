@@ -39,19 +39,19 @@ int64_t osp_block_end_jobs_s(int64_t ends_s, const char *type);
 /* Returns the block of which a reservation has the name, "cr-0123"; NULL if it is none. */
 const char *osp_block_end_of(const char *reservation_name);
 
-/* Tells whether `id` is a capacity reservation's: "cr-" and hexadecimal digits. */
+/* Returns whether `id` is a capacity reservation's: "cr-" and hexadecimal digits. */
 bool osp_block_end_is_id(const char *id);
 
-/* What EC2 has told of a block that has a reservation or nodes. */
+/* What EC2 has reported of a block that has a reservation or nodes. */
 struct osp_block_word {
 	size_t nodes_here; /* of which it said that they run in this block */
-	bool told;	   /* it knows the block */
+	bool reported;	   /* it knows the block */
 	bool unanswered;   /* the question about the block failed */
-	int64_t ends_s;	   /* 0: it did not tell */
+	int64_t ends_s;	   /* 0: it did not report */
 };
 
 /*
- * Tells whether nodes of which nothing is known now (they do not run, or the answer lacks them)
+ * Returns whether nodes of which nothing is known now (they do not run, or the answer lacks them)
  * stay in the block's reservation: they come back into the block, and a job could start on them
  * before EC2 has been asked. Not after the block's end, nor where EC2 knows no such block.
  */
@@ -70,7 +70,7 @@ enum osp_block_step osp_block_end_step(const struct osp_block_end *wanted,
 				       const struct osp_block_end *reserved, size_t reserved_count,
 				       int64_t now_s, size_t *kept);
 
-/* Tells whether a reservation belongs to none of the blocks that are wanted. */
+/* Returns whether a reservation belongs to none of the blocks that are wanted. */
 bool osp_block_end_is_left(const struct osp_block_end *reserved, const struct osp_block_end *wanted,
 			   size_t wanted_count);
 

@@ -264,7 +264,7 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 	reading->text_bytes = 0;
 }
 
-static int tell_parser_error(struct reading *reading)
+static int report_parser_error(struct reading *reading)
 {
 	enum XML_Error code = XML_GetErrorCode(reading->parser);
 
@@ -301,7 +301,7 @@ int osp_ec2_read(const char *name, const char *text, size_t text_bytes, size_t m
 	XML_SetCharacterDataHandler(reading.parser, on_text);
 	XML_SetEntityDeclHandler(reading.parser, on_entity);
 	if (XML_Parse(reading.parser, text, (int)text_bytes, XML_TRUE) != XML_STATUS_OK)
-		rc = tell_parser_error(&reading);
+		rc = report_parser_error(&reading);
 	XML_ParserFree(reading.parser);
 	return rc || reading.failed ? -1 : 0;
 }

@@ -102,7 +102,7 @@ enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
 /* Reads a time, "2026-11-22T20:00:00.000Z", into seconds since 1970; 0 if it cannot be read. */
 int64_t osp_ec2_time(const char *text);
 
-/* Tells whether a refusal's message names the id as a word of its own. */
+/* Returns whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);
 
 /* Return the size of a form's value in %-notation, and write the value; `to` has room for it and a

@@ -28,7 +28,7 @@ static bool is_word(const struct line *line, const char *word)
 	return (size_t)(line->end - line->start) == count && !memcmp(line->start, word, count);
 }
 
-/* Tells whether this is "[name]", or "[profile name]" in a config file. */
+/* Returns whether this is "[name]", or "[profile name]" in a config file. */
 static bool is_section(struct line inner, bool config, const char *name)
 {
 	bool is_default = !strcmp(name, "default");

@@ -23,18 +23,18 @@
 /* clustermgtd's own settings, on the head node alone. */
 #define OSP_CLUSTERMGTD_CONF "/etc/parallelcluster/slurm_plugin/parallelcluster_clustermgtd.conf"
 
-/* Tells whether this is ParallelCluster's slurm.conf: it includes OSP_PARALLELCLUSTER_CONF. */
+/* Returns whether this is ParallelCluster's slurm.conf: it includes OSP_PARALLELCLUSTER_CONF. */
 bool osp_has_clustermgtd(const struct osp_slurm_conf *conf);
 
 /*
- * Tells whether clustermgtd ends drained nodes, from the text of OSP_CLUSTERMGTD_CONF: yes, unless
- * its section [clustermgtd] has terminate_drain_nodes with a word for no (Python's configparser:
- * false, no, off, 0, in any case). NULL, for a host without the file, is yes too.
+ * Returns whether clustermgtd ends drained nodes, from the text of OSP_CLUSTERMGTD_CONF: yes,
+ * unless its section [clustermgtd] has terminate_drain_nodes with a word for no (Python's
+ * configparser: false, no, off, 0, in any case). NULL, for a host without the file, is yes too.
  */
 bool osp_clustermgtd_ends_drained(const char *text);
 
 /*
- * Tells whether a node, or a list as NodeName has it ("gpu-dy-p5-[1-4]"), is a dynamic one by
+ * Returns whether a node, or a list as NodeName has it ("gpu-dy-p5-[1-4]"), is a dynamic one by
  * ParallelCluster's names: QUEUE-dy-RESOURCE-NUMBER (parse_nodename() of its slurm_resources.py).
  * Slurm powers such a node down when it was idle for SuspendTime.
  */

@@ -38,7 +38,7 @@ static void advance(struct osp_conf_reader *reader)
 }
 
 /*
- * Tells whether the backslash at `at` joins the next line. Only blanks may follow it on its line,
+ * Returns whether the backslash at `at` joins the next line. Only blanks may follow it on its line,
  * and a comment after at least one blank (directly after the backslash a '#' is an ordinary
  * character).
  */

@@ -55,7 +55,7 @@ int osp_conf_next_word(struct osp_conf_reader *reader, struct osp_conf_word *wor
 bool osp_conf_at_end(const struct osp_conf_reader *reader);
 
 /*
- * Tells whether the line is "include NAME", for a reader at a line's start. Slurm knows it in any
+ * Returns whether the line is "include NAME", for a reader at a line's start. Slurm knows it in any
  * case, only at the very start of a line and with a blank after the word. Adds NAME to `name`,
  * which stays empty if the line ends before one, and does not read the rest of the line.
  */

@@ -98,7 +98,7 @@ const char *osp_slurm_conf_of_node(const struct osp_slurm_conf *conf, const char
 const struct osp_slurm_file *osp_slurm_conf_files(const struct osp_slurm_conf *conf, size_t *count);
 
 /*
- * Tells whether the comma-separated `list` (NULL: empty) has `word` (any case). With `value` (may
+ * Returns whether the comma-separated `list` (NULL: empty) has `word` (any case). With `value` (may
  * be NULL) "word=VALUE" counts too, and VALUE, cut at `value_bytes`, is written there.
  */
 bool osp_slurm_list_has(const char *list, const char *word, char *value, size_t value_bytes);

@@ -60,7 +60,7 @@ static void fill(const struct part *part, const char *list)
 		add_node(part->cloud->nodes[i].name, (void *)part);
 }
 
-/* Tells whether a partition with the same nodes was judged already: only the first one is. */
+/* Returns whether a partition with the same nodes was judged already: only the first one is. */
 static bool seen(struct osp_nodeset *const *sets, size_t count, const struct osp_nodeset *set)
 {
 	for (size_t i = 0; i < count; i++) {

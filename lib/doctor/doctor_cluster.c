@@ -89,7 +89,7 @@ void osp_rule_config(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "put it right; onespine config check reads it again");
 }
 
-static void tell_refused_topology(struct osp_diagnosis *diagnosis)
+static void report_refused_topology(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	char words[sizeof(struct osp_error) + 32];
@@ -116,7 +116,7 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 
 	if (facts->topology_error) {
-		tell_refused_topology(diagnosis);
+		report_refused_topology(diagnosis);
 		return;
 	}
 	if (!facts->uncovered_count)
@@ -130,7 +130,7 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 		 facts->topology_path);
 }
 
-/* Tells whether another finding says that others may write the file, and gives the cure. */
+/* Returns whether another finding says that others may write the file, and gives the cure. */
 static bool is_distrusted(const struct osp_doctor_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->trusted_count; i++)
@@ -442,7 +442,7 @@ void osp_rule_munge(struct osp_diagnosis *diagnosis)
 	if (!facts->munge_looked_at || facts->munge_answers)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
-		 "MUNGE does not answer at %s: the nodes cannot tell each other what their checks "
+		 "MUNGE does not answer at %s: the nodes cannot send each other what their checks "
 		 "found",
 		 facts->munge_socket ? facts->munge_socket : "its usual socket");
 	osp_cure(diagnosis, "start munged (systemctl start munge)");

@@ -47,7 +47,7 @@ void osp_rule_gate_key(struct osp_diagnosis *diagnosis)
 	if (!facts->gate_key_wrong)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
-		 "%s: the nodes cannot tell each other what their checks found",
+		 "%s: the nodes cannot send each other what their checks found",
 		 facts->gate_key_wrong);
 	if (!facts->controller)
 		osp_cure(diagnosis, "copy it from the host of slurmctld or from another node, "

@@ -24,7 +24,7 @@ static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size
 		memcmp(facts->plugin_dir, path, length) == 0);
 }
 
-/* Tells whether the path is a directory of PluginDir that is not on this host. */
+/* Returns whether the path is a directory of PluginDir that is not on this host. */
 static bool is_missing(const struct osp_doctor_facts *facts, const char *path, size_t length)
 {
 	while (length > 1 && path[length - 1] == '/')
@@ -182,7 +182,7 @@ static uint32_t job_submit_built(const struct osp_doctor_facts *facts)
 	return 0;
 }
 
-/* Tells whether slurmctld starts, and gangs wait: with a job_submit for another micro release,
+/* Returns whether slurmctld starts, and gangs wait: with a job_submit for another micro release,
  * where onespine.yaml says so and slurm.conf has the license (sched/job_hold.h). */
 static bool would_hold(const struct osp_doctor_facts *facts, uint32_t slurm)
 {

@@ -37,10 +37,10 @@ void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char 
 #define OSP_SLURM_VERSION_BYTES 32
 const char *osp_slurm_version_words(uint32_t version, char *buffer);
 
-/* Tells whether a comma-separated setting of slurm.conf has the word. */
+/* Returns whether a comma-separated setting of slurm.conf has the word. */
 bool osp_setting_has(const struct osp_diagnosis *diagnosis, const char *key, const char *word);
 
-/* Tells whether the path is that of onespine.yaml or the topology. */
+/* Returns whether the path is that of onespine.yaml or the topology. */
 bool osp_is_policy(const struct osp_doctor_facts *facts, const char *path);
 
 /* doctor_plugins.c */

@@ -126,7 +126,7 @@ static int judge_by_rules(struct osp_findings *findings, const struct osp_rule_s
 	return 0;
 }
 
-/* Tells whether the finding only guesses at a value that a shell still substitutes. */
+/* Returns whether the finding only guesses at a value that a shell still substitutes. */
 static bool guesses(const struct osp_finding *finding)
 {
 	return !finding->certain && finding->setting && finding->setting->unexpanded;
@@ -189,7 +189,7 @@ static void describe(const struct osp_variable_judgement *judgement, char *reaso
 		snprintf(cure, cure_bytes, "leave it unset");
 }
 
-/* Tells whether programs get the variable and its name is near enough to a known one to be
+/* Returns whether programs get the variable and its name is near enough to a known one to be
  * mistyped. */
 static bool is_mistyped(const struct osp_setting *setting, const char *nearest)
 {

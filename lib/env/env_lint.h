@@ -84,8 +84,8 @@ void osp_findings_free(struct osp_findings *findings); /* NULL is allowed */
 size_t osp_findings_count(const struct osp_findings *findings);
 const struct osp_finding *osp_findings_at(const struct osp_findings *findings, size_t index);
 
-/* Tells whether a finding says of a setting on some nodes what the one before it (NULL: none) says
- * of it on others: only the condition and the cure differ. */
+/* Returns whether a finding says of a setting on some nodes what the one before it (NULL: none)
+ * says of it on others: only the condition and the cure differ. */
 bool osp_finding_says_same(const struct osp_finding *before, const struct osp_finding *finding);
 
 #endif

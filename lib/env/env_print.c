@@ -69,13 +69,13 @@ static void print_node(const struct osp_node *node, struct osp_text *text)
 	const struct osp_instance *type = node->instance;
 
 	if (node->rivals[0])
-		osp_text_printf(text, "%s: %s or %s, which nothing here tells apart (--for)\n",
+		osp_text_printf(text, "%s: %s or %s, which nothing here distinguishes (--for)\n",
 				*node->product ? node->product : "this node", node->rivals[0]->name,
 				node->rivals[1]->name);
 	else if (!type && *node->product)
 		osp_text_printf(text, "%s: not in the catalogue\n", node->product);
 	else if (!type)
-		osp_text_add(text, "this node's type is not known (DMI tells none)\n");
+		osp_text_add(text, "this node's type is not known (DMI reports none)\n");
 	if (!type)
 		return;
 	print_lack(node->gpus, type->accelerators, "GPUs", text);
@@ -181,7 +181,8 @@ static void add_why(const struct osp_env_view *view, const struct osp_decision *
 	osp_text_printf(text, " [%s]\n", rule->id);
 }
 
-/* Tells whether two decisions share a line: those of one rule that differ only in the variable. */
+/* Returns whether two decisions share a line: those of one rule that differ only in the
+ * variable. */
 static bool joins(const struct osp_decision *decision, const struct osp_decision *next)
 {
 	return decision->outcome == OSP_OUTCOME_LEFT && next->outcome == OSP_OUTCOME_LEFT &&

@@ -26,7 +26,7 @@ struct search {
 
 /* --- in a text -------------------------------------------------------------------------------- */
 
-/* Tells whether `at` is in a comment of a shell script. */
+/* Returns whether `at` is in a comment of a shell script. */
 static bool is_comment(const char *text, const char *at)
 {
 	while (at > text && at[-1] != '\n')
@@ -80,7 +80,7 @@ static bool says_ray(const char *text, const char *next)
 	return false;
 }
 
-/* Tells whether the line of `at` has `word`. */
+/* Returns whether the line of `at` has `word`. */
 static bool line_has(const char *text, const char *at, const char *word)
 {
 	const char *end = at + strcspn(at, "\n");
@@ -91,7 +91,7 @@ static bool line_has(const char *text, const char *at, const char *word)
 	return at && at < end;
 }
 
-/* Tells whether the variable named at `at` ends another word, as in /tmp/cache_$SLURM_NODEID: a
+/* Returns whether the variable named at `at` ends another word, as in /tmp/cache_$SLURM_NODEID: a
  * name and no rank. */
 static bool ends_name(const char *text, const char *at)
 {
@@ -101,7 +101,7 @@ static bool ends_name(const char *text, const char *at)
 	return isalnum((unsigned char)at[-1]) || strchr("_-./", at[-1]);
 }
 
-/* Tells whether a line reads SLURM_NODEID as a number, and not ONESPINE_NODE_RANK. */
+/* Returns whether a line reads SLURM_NODEID as a number, and not ONESPINE_NODE_RANK. */
 static bool says_nodeid(const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "SLURM_NODEID")); at++) {
@@ -143,7 +143,7 @@ static bool is_script(const char *name, size_t bytes)
 	return bytes > 2 && !strncmp(name, "./", 2);
 }
 
-/* Tells whether a Python program starts others. */
+/* Returns whether a Python program starts others. */
 static bool starts_programs(const char *text)
 {
 	return strstr(text, "subprocess") || strstr(text, "os.system") || strstr(text, "os.exec") ||

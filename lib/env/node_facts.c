@@ -43,7 +43,7 @@ static const char *first_line(const char *root, const char *path, char *buffer, 
 	return buffer;
 }
 
-void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text)
+void osp_node_set_fact(struct osp_facts *facts, enum osp_fact_id id, const char *text)
 {
 	if (*text)
 		(void)osp_facts_set(facts, id, text, NULL); /* not parsed: unknown */
@@ -145,18 +145,18 @@ static const char *fabric_of(const struct seen *seen)
 
 /* Sets the facts about devices. What the node shows overrides its type: if it shows GPUs but no
  * adapter, the type's fabric is missing, or not there yet, and becomes unknown. */
-static void tell_devices(const struct seen *seen, struct osp_facts *facts)
+static void report_devices(const struct seen *seen, struct osp_facts *facts)
 {
 	const char *fabric = facts->facts[OSP_FACT_FABRIC].text;
 	char list[OSP_FACT_BYTES];
 
-	osp_node_tell(facts, OSP_FACT_VENDOR, seen->vendor ? seen->vendor : "");
+	osp_node_set_fact(facts, OSP_FACT_VENDOR, seen->vendor ? seen->vendor : "");
 	if (!seen->efa)
-		osp_node_tell(facts, OSP_FACT_GPU_HCAS,
-			      osp_node_hcas(seen->root, list, sizeof(list)));
+		osp_node_set_fact(facts, OSP_FACT_GPU_HCAS,
+				  osp_node_hcas(seen->root, list, sizeof(list)));
 	if (seen->gpus && !*fabric_of(seen) && strcmp(fabric, "ethernet") != 0)
 		(void)osp_facts_set(facts, OSP_FACT_FABRIC, "", NULL);
-	osp_node_tell(facts, OSP_FACT_FABRIC, fabric_of(seen));
+	osp_node_set_fact(facts, OSP_FACT_FABRIC, fabric_of(seen));
 }
 
 /* --- its type --------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static void find_type(const struct seen *seen, const struct osp_catalogue *catal
 	if (node->instance)
 		osp_facts_take_instance(facts, node->instance);
 	else if (recognised.provider)
-		osp_node_tell(facts, OSP_FACT_PROVIDER, recognised.provider);
+		osp_node_set_fact(facts, OSP_FACT_PROVIDER, recognised.provider);
 }
 
 /* --- network interfaces ----------------------------------------------------------------------- */
@@ -213,13 +213,13 @@ static void look_at_routes(const char *root, struct osp_facts *facts)
 		if (i == count && count < INTERFACES_MAX)
 			strcpy(names[count++], name);
 		if (!has_default && !strcmp(destination, "00000000")) {
-			osp_node_tell(facts, OSP_FACT_DEFAULT_INTERFACE, name);
+			osp_node_set_fact(facts, OSP_FACT_DEFAULT_INTERFACE, name);
 			has_default = true;
 		}
 	}
 	if (count) {
 		snprintf(number, sizeof(number), "%zu", count);
-		osp_node_tell(facts, OSP_FACT_INTERFACES, number);
+		osp_node_set_fact(facts, OSP_FACT_INTERFACES, number);
 	}
 	free(text);
 }
@@ -230,19 +230,19 @@ static void look_at_kernel(const char *root, struct osp_facts *facts)
 {
 	char line[256];
 
-	osp_node_tell(facts, OSP_FACT_KERNEL,
-		      first_line(root, "/proc/sys/kernel/osrelease", line, sizeof(line)));
-	osp_node_tell(facts, OSP_FACT_DRIVER,
-		      first_line(root, "/sys/module/nvidia/version", line, sizeof(line)));
-	osp_node_tell(facts, OSP_FACT_GDRCOPY,
-		      first_line(root, "/sys/module/gdrdrv/version", line, sizeof(line)));
+	osp_node_set_fact(facts, OSP_FACT_KERNEL,
+			  first_line(root, "/proc/sys/kernel/osrelease", line, sizeof(line)));
+	osp_node_set_fact(facts, OSP_FACT_DRIVER,
+			  first_line(root, "/sys/module/nvidia/version", line, sizeof(line)));
+	osp_node_set_fact(facts, OSP_FACT_GDRCOPY,
+			  first_line(root, "/sys/module/gdrdrv/version", line, sizeof(line)));
 	first_line(root, "/proc/driver/nvidia/version", line, sizeof(line));
 	if (*line)
-		osp_node_tell(facts, OSP_FACT_OPEN_DRIVER,
-			      strstr(line, "Open Kernel Module") ? "yes" : "no");
+		osp_node_set_fact(facts, OSP_FACT_OPEN_DRIVER,
+				  strstr(line, "Open Kernel Module") ? "yes" : "no");
 }
 
-/* Tells whether systemd's files mean yes: 1, yes, true or on. */
+/* Returns whether systemd's files mean yes: 1, yes, true or on. */
 static bool is_yes(const char *value)
 {
 	return strspn(value, "1yYtT") || strncasecmp(value, "on", 2) == 0;
@@ -255,20 +255,20 @@ static const char *remove_ipc_in(const char *root, const char *path)
 	static const char key[] = "RemoveIPC=";
 	size_t length = 0;
 	char *text = osp_node_read(root, path, SMALL_FILE_BYTES, &length);
-	const char *told = NULL;
+	const char *reported = NULL;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += strspn(line, " \t\n");
 		if (strncmp(line, key, sizeof(key) - 1) == 0)
-			told = is_yes(line + sizeof(key) - 1) ? "yes" : "no";
+			reported = is_yes(line + sizeof(key) - 1) ? "yes" : "no";
 	}
 	free(text);
-	return told;
+	return reported;
 }
 
 struct remove_ipc {
 	const char *root;
-	const char *told;
+	const char *reported;
 	char by[256]; /* the file of logind.conf.d that sets it: the last by name wins */
 };
 
@@ -276,12 +276,12 @@ static bool see_logind(void *context, const char *name)
 {
 	struct remove_ipc *seen = context;
 	char path[PATH_MAX];
-	const char *told;
+	const char *reported;
 
 	snprintf(path, sizeof(path), "/etc/systemd/logind.conf.d/%s", name);
-	told = strcmp(name, seen->by) > 0 ? remove_ipc_in(seen->root, path) : NULL;
-	if (told) {
-		seen->told = told;
+	reported = strcmp(name, seen->by) > 0 ? remove_ipc_in(seen->root, path) : NULL;
+	if (reported) {
+		seen->reported = reported;
 		snprintf(seen->by, sizeof(seen->by), "%s", name);
 	}
 	return true;
@@ -292,11 +292,11 @@ static bool see_logind(void *context, const char *name)
 static void look_at_logind(const char *root, struct osp_facts *facts)
 {
 	struct remove_ipc seen = {.root = root,
-				  .told = remove_ipc_in(root, "/etc/systemd/logind.conf")};
+				  .reported = remove_ipc_in(root, "/etc/systemd/logind.conf")};
 
 	for_each_name(root, "/etc/systemd/logind.conf.d", see_logind, &seen);
-	if (seen.told)
-		osp_node_tell(facts, OSP_FACT_REMOVE_IPC, seen.told);
+	if (seen.reported)
+		osp_node_set_fact(facts, OSP_FACT_REMOVE_IPC, seen.reported);
 }
 
 /* Finds a limit as Slurm passes it on, else this process's own. Returns false if neither is
@@ -326,18 +326,18 @@ void osp_node_limits(char *const *environment, struct osp_facts *facts)
 	if (statvfs("/dev/shm", &shared) == 0) {
 		snprintf(number, sizeof(number), "%llu",
 			 (unsigned long long)shared.f_blocks * shared.f_frsize >> 30);
-		osp_node_tell(facts, OSP_FACT_SHM_GIB, number);
+		osp_node_set_fact(facts, OSP_FACT_SHM_GIB, number);
 	}
 	if (find_limit(environment, "SLURM_RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, &limit))
-		osp_node_tell(facts, OSP_FACT_MEMLOCK_UNLIMITED,
-			      limit == RLIM_INFINITY ? "yes" : "no");
+		osp_node_set_fact(facts, OSP_FACT_MEMLOCK_UNLIMITED,
+				  limit == RLIM_INFINITY ? "yes" : "no");
 	if (find_limit(environment, "SLURM_RLIMIT_STACK", RLIMIT_STACK, &limit))
-		osp_node_tell(facts, OSP_FACT_STACK_UNLIMITED,
-			      limit == RLIM_INFINITY ? "yes" : "no");
+		osp_node_set_fact(facts, OSP_FACT_STACK_UNLIMITED,
+				  limit == RLIM_INFINITY ? "yes" : "no");
 	if (find_limit(environment, "SLURM_RLIMIT_NOFILE", RLIMIT_NOFILE, &limit) &&
 	    limit < 4000000000u) {
 		snprintf(number, sizeof(number), "%lu", (unsigned long)limit);
-		osp_node_tell(facts, OSP_FACT_NOFILE, number);
+		osp_node_set_fact(facts, OSP_FACT_NOFILE, number);
 	}
 }
 
@@ -353,7 +353,7 @@ void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
 	node->gpus = seen.gpus ? seen.gpus : -1;
 	node->efa_adapters = seen.gpus || seen.efa ? seen.efa : -1;
 	find_type(&seen, catalogue, facts, node);
-	tell_devices(&seen, facts);
+	report_devices(&seen, facts);
 	look_at_routes(root, facts);
 	look_at_kernel(root, facts);
 	look_at_logind(root, facts);

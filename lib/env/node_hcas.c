@@ -51,7 +51,7 @@ static bool is_gpu(const char *folder)
 	return !strcmp(vendor, "0x1002") && !strncmp(class, "0x0380", 6);
 }
 
-/* Tells whether an adapter can carry data: its first port is active. */
+/* Returns whether an adapter can carry data: its first port is active. */
 static bool is_active(const char *folder, struct device *device)
 {
 	char state[32];
@@ -94,7 +94,7 @@ static void collect(const char *root, const char *folder, bool adapters, struct 
 		closedir(dir);
 }
 
-/* Tells whether both are below one bridge, not only one host bridge:
+/* Returns whether both are below one bridge, not only one host bridge:
  * "../pci0000:07/0000:07:01.0/..". */
 static bool share_bridge(const char *a, const char *b)
 {

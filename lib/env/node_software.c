@@ -103,7 +103,7 @@ static void begin(struct budget *budget)
 	budget->spent = false;
 }
 
-/* Tells whether this folder may be searched and was not searched before. */
+/* Returns whether this folder may be searched and was not searched before. */
 static bool enter(struct budget *budget, DIR *folder)
 {
 	struct stat status;
@@ -152,7 +152,7 @@ static void look_for_nccl(struct budget *budget, DIR *folder, struct osp_facts *
 		const char *version = name + sizeof(prefix) - 1;
 
 		if (!strncmp(name, prefix, sizeof(prefix) - 1) && strchr(version, '.'))
-			osp_node_tell(facts, OSP_FACT_NCCL, version);
+			osp_node_set_fact(facts, OSP_FACT_NCCL, version);
 	}
 }
 
@@ -170,7 +170,7 @@ static void look_at_packages(struct budget *budget, const char *path, struct osp
 		if (strncmp(name, "nvidia_nccl_", 12) != 0 || !dash || !end || end < dash)
 			continue;
 		snprintf(version, sizeof(version), "%.*s", (int)(end - dash - 1), dash + 1);
-		osp_node_tell(facts, OSP_FACT_NCCL, version);
+		osp_node_set_fact(facts, OSP_FACT_NCCL, version);
 	}
 	if (folder)
 		closedir(folder);
@@ -220,7 +220,7 @@ static void read_plugin(struct budget *budget, const char *root, const char *pat
 			break;
 		at += sizeof(words) - 1;
 		if (isdigit((unsigned char)*at))
-			osp_node_tell(facts, OSP_FACT_OFI, version_at(at, version));
+			osp_node_set_fact(facts, OSP_FACT_OFI, version_at(at, version));
 	}
 	free(data);
 }
@@ -240,7 +240,7 @@ static void look_for_ofi(struct budget *budget, const char *root, const char *fo
 	    snprintf(path, sizeof(path), "%s/%s", folder, tuner) < (int)sizeof(path) &&
 	    snprintf(whole, sizeof(whole), "%s%s", root, path) < (int)sizeof(whole) &&
 	    !access(whole, R_OK))
-		osp_node_tell(facts, OSP_FACT_OFI_TUNER, path);
+		osp_node_set_fact(facts, OSP_FACT_OFI_TUNER, path);
 }
 
 /* --- the EFA installer ------------------------------------------------------------------------ */
@@ -256,7 +256,7 @@ static void read_package(const char *list, const char *name, enum osp_fact_id id
 	     at = strstr(at + 1, name)) {
 		if ((at[length] == '-' || at[length] == '_' || at[length] == ' ') &&
 		    isdigit((unsigned char)at[length + 1]))
-			osp_node_tell(facts, id, version_at(at + length + 1, version));
+			osp_node_set_fact(facts, id, version_at(at + length + 1, version));
 	}
 }
 
@@ -271,7 +271,7 @@ static void look_at_installer(const char *root, struct osp_facts *facts)
 	if (at) {
 		at += sizeof(words) - 1;
 		at += strspn(at, " \t");
-		osp_node_tell(facts, OSP_FACT_EFA, version_at(at, version));
+		osp_node_set_fact(facts, OSP_FACT_EFA, version_at(at, version));
 	}
 	if (list) {
 		read_package(list, "libfabric-aws", OSP_FACT_LIBFABRIC, facts);
@@ -282,7 +282,7 @@ static void look_at_installer(const char *root, struct osp_facts *facts)
 }
 
 /*
- * Tells whether the loader's cache leads to `library` in or below that folder, and nowhere else.
+ * Returns whether the loader's cache leads to `library` in or below that folder, and nowhere else.
  * The cache, which ldconfig makes, holds each path with its terminator.
  */
 static bool loader_finds(const char *cache, size_t cache_bytes, const char *folder,
@@ -331,7 +331,7 @@ static void look_for_libraries(const char *root, struct osp_facts *facts)
 			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ":" : "", folder);
 	}
 	free(cache);
-	osp_node_tell(facts, OSP_FACT_EFA_LIBRARIES, list);
+	osp_node_set_fact(facts, OSP_FACT_EFA_LIBRARIES, list);
 }
 
 /* --- CUDA ------------------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static void look_at_cuda(const char *root, struct osp_facts *facts)
 	const struct osp_value *version = cuda ? osp_value_get(cuda, "version") : NULL;
 
 	if (version && version->type == OSP_VALUE_SCALAR)
-		osp_node_tell(facts, OSP_FACT_CUDA, version->text);
+		osp_node_set_fact(facts, OSP_FACT_CUDA, version->text);
 	osp_document_free(document);
 	free(text);
 }

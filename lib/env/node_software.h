@@ -43,6 +43,6 @@ extern const size_t osp_node_software_place_count;
 char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size_t *length_bytes);
 
 /* Sets a fact if `text` is not empty and can be parsed. */
-void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text);
+void osp_node_set_fact(struct osp_facts *facts, enum osp_fact_id id, const char *text);
 
 #endif

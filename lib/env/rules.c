@@ -281,7 +281,7 @@ static int lacks(const struct reader *reader, const struct osp_rule *rule, const
 /* Checks what an action needs and what it cannot have. */
 static int check_shape(const struct reader *reader, const struct osp_rule *rule)
 {
-	bool tells = !osp_rule_rules(rule);
+	bool reports = !osp_rule_rules(rule);
 
 	if (rule->action == OSP_RULE_SET && !rule->value)
 		return lacks(reader, rule, "action set needs a value");
@@ -289,15 +289,15 @@ static int check_shape(const struct reader *reader, const struct osp_rule *rule)
 		return lacks(reader, rule, "only action set has a value");
 	if (rule->action != OSP_RULE_WARN && !rule->variables.count)
 		return lacks(reader, rule, "needs a variable");
-	if (!tells && (rule->is.count || rule->is_not.count))
+	if (!reports && (rule->is.count || rule->is_not.count))
 		return lacks(reader, rule, "only actions warn and unset have is and not");
 	if (!rule->variables.count && (rule->is.count || rule->is_not.count))
 		return lacks(reader, rule, "is and not need a variable");
 	if (!rule->variables.count && !rule->condition_count)
 		return lacks(reader, rule, "needs a variable or a condition");
-	if (tells && rule->severity == OSP_SEVERITY_MISSING)
+	if (reports && rule->severity == OSP_SEVERITY_MISSING)
 		return lacks(reader, rule, "severity missing goes with action set");
-	if (tells && !rule->cure)
+	if (reports && !rule->cure)
 		return lacks(reader, rule, "actions warn and unset need a cure");
 	return 0;
 }

@@ -115,23 +115,23 @@ void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts)
  * remaining rules set the same variables as before. */
 void osp_rules_narrow_to_set(struct osp_rule_set *rules);
 
-/* Tells whether each rule holds for both or for neither, and would set the same value. If so, the
+/* Returns whether each rule holds for both or for neither, and would set the same value. If so, the
  * same variables lead to the same settings and the same reports. */
 bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
 		     const struct osp_facts *other);
 
-/* Tells whether a rule asks for this fact, in its condition or its value. */
+/* Returns whether a rule asks for this fact, in its condition or its value. */
 bool osp_rules_ask(const struct osp_rule_set *rules, enum osp_fact_id fact);
 
-/* Tells whether a rule is about this variable. */
+/* Returns whether a rule is about this variable. */
 bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
 
-/* Tells whether a rule would set it if its condition held. */
+/* Returns whether a rule would set it if its condition held. */
 bool osp_rules_set(const struct osp_rule_set *rules, const char *name);
 
 const char *osp_severity_name(enum osp_severity severity);
 
-/* Tells whether the facts meet the rule's condition. If that is unknown, `unknown` gets the first
+/* Returns whether the facts meet the rule's condition. If that is unknown, `unknown` gets the first
  * unknown fact. */
 enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
 			      enum osp_fact_id *unknown);

@@ -33,7 +33,7 @@ static bool conditions_meet(const struct osp_condition *a, const struct osp_cond
 	return words_meet(&a->words, &b->words);
 }
 
-/* Tells whether both can hold on one node. Looks at each fact separately, so a yes may be wrong,
+/* Returns whether both can hold on one node. Looks at each fact separately, so a yes may be wrong,
  * but a no never is. */
 static bool rules_meet(const struct osp_rule *a, const struct osp_rule *b)
 {
@@ -89,7 +89,7 @@ int osp_rules_finish(const struct osp_rule_set *set, struct osp_error *error)
 	return 0;
 }
 
-/* Tells whether a type can meet the rule; what a node or a job adds is unknown. */
+/* Returns whether a type can meet the rule; what a node or a job adds is unknown. */
 static bool type_can_meet(const struct osp_rule *rule, const struct osp_instance *instance)
 {
 	struct osp_facts facts;

@@ -61,7 +61,7 @@ enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_fact
 	return all;
 }
 
-/* Tells whether `name` is one of the rule's variables or matches one. */
+/* Returns whether `name` is one of the rule's variables or matches one. */
 static bool rule_names(const struct osp_rule *rule, const char *name)
 {
 	return matches_any(&rule->variables, name);
@@ -128,7 +128,7 @@ void osp_rules_narrow(struct osp_rule_set *set, const struct osp_facts *facts)
 	set->count = kept;
 }
 
-/* Tells whether the rule leaves what one of a lower rank sets. Of two rules of one rank, only one
+/* Returns whether the rule leaves what one of a lower rank sets. Of two rules of one rank, only one
  * can hold. */
 static bool leaves_any(const struct osp_rule_set *set, const struct osp_rule *rule)
 {
@@ -184,7 +184,7 @@ static bool sets_fact(const struct osp_rule *rule, enum osp_fact_id id)
 	return false;
 }
 
-/* Tells whether a rule's condition asks for one of these facts; `sets` tells whether its value has
+/* Returns whether a rule's condition asks for one of these facts; `sets` says whether its value has
  * one. */
 static bool asks(const struct osp_rule *rule, const bool *facts, bool *sets)
 {
@@ -367,8 +367,8 @@ static int decide_variable(struct decider *decider, size_t index, const char *na
 
 /* --- warn and unset --------------------------------------------------------------------------- */
 
-/* Tells whether the rule means the user's value. If a shell still substitutes something, the known
- * part may be enough. */
+/* Returns whether the rule means the user's value. If a shell still substitutes something, the
+ * known part may be enough. */
 static enum osp_truth value_is_meant(const struct osp_rule *rule, const struct osp_variable *user)
 {
 	if (!rule->is.count && !rule->is_not.count)

@@ -30,7 +30,7 @@ struct osp_rule_set {
 /* Adds a rule's variables to `begins`. */
 void osp_rules_note_names(struct osp_rule_set *set, const struct osp_rule *rule);
 
-/* Tells whether the rule sets or leaves: only these two decide about a variable, one against the
+/* Returns whether the rule sets or leaves: only these two decide about a variable, one against the
  * other. */
 bool osp_rule_rules(const struct osp_rule *rule);
 

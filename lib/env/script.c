@@ -32,7 +32,7 @@ struct reading {
 	bool too_many;
 };
 
-/* Tells whether `value` is ${NAME:-words} of this name, or has - = := instead of :-; `words` then
+/* Returns whether `value` is ${NAME:-words} of this name, or has - = := instead of :-; `words` then
  * gets them. */
 static bool is_default(const char *value, size_t value_bytes, const char *name, size_t name_bytes,
 		       const char **words, size_t *word_bytes)
@@ -53,7 +53,7 @@ static bool is_default(const char *value, size_t value_bytes, const char *name, 
 	return true;
 }
 
-/* Tells whether all that a shell substitutes in the value is the variable's earlier value. */
+/* Returns whether all that a shell substitutes in the value is the variable's earlier value. */
 static bool is_extended(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
 {
 	const char *at = value, *end = value + value_bytes;
@@ -69,7 +69,7 @@ static bool is_extended(const char *value, size_t value_bytes, const char *name,
 	return own && !memchr(value, '`', value_bytes);
 }
 
-/* Tells whether the value is only the variable's own: $A or ${A}. */
+/* Returns whether the value is only the variable's own: $A or ${A}. */
 static bool is_same(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
 {
 	bool braced = value_bytes == name_bytes + 3;

@@ -104,7 +104,7 @@ struct finding {
 	int line;	/* the line where that text begins */
 };
 
-/* Tells whether the word is the flag: '-' and '_' are alike, and a '+' before overrides is
+/* Returns whether the word is the flag: '-' and '_' are alike, and a '+' before overrides is
  * Hydra's. */
 static bool is_flag(const char *word, const struct flag *flag)
 {
@@ -233,8 +233,8 @@ static int take_switch(struct finding *finding, const struct flag *flag,
 	}
 }
 
-/* Tells whether the flag alone identifies the framework: others have a --hidden-size too. */
-static bool tells_framework(const struct flag *flag)
+/* Returns whether the flag alone identifies the framework: others have a --hidden-size too. */
+static bool reports_framework(const struct flag *flag)
 {
 	return flag->target == TARGET_AXIS || flag->target == TARGET_SHARD ||
 	       flag->target == TARGET_ORDER || flag->target == TARGET_OLD;
@@ -246,7 +246,8 @@ static int take_number(struct finding *finding, const struct flag *flag,
 	struct osp_script_layout *found = finding->found;
 
 	/* "-1" stands for what the checkpoint says */
-	if (number < 0 && (finding->said || !tells_framework(flag)) && flag->target != TARGET_SHARD)
+	if (number < 0 && (finding->said || !reports_framework(flag)) &&
+	    flag->target != TARGET_SHARD)
 		return 0;
 	if ((number < 0 && flag->target != TARGET_SHARD) ||
 	    ((flag->target == TARGET_AXIS || flag->target == TARGET_SHARD) &&
@@ -270,7 +271,7 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 	const char *value = strchr(word->text, '=');
 	double number = 0;
 
-	if (tells_framework(flag) && !finding->found->framework) {
+	if (reports_framework(flag) && !finding->found->framework) {
 		finding->found->framework = flag->framework;
 		finding->found->line = finding->inner ? finding->line : word->line;
 	}
@@ -280,8 +281,9 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 	if (!whole_number(value, strlen(value), &number) &&
 	    !expanded_number(finding->script, value, &number))
 		/* a model's shape only improves a figure; a layout was asked for */
-		return tells_framework(flag) && !finding->said ? refuse_value(finding, word, value)
-							       : 0;
+		return reports_framework(flag) && !finding->said
+			       ? refuse_value(finding, word, value)
+			       : 0;
 	return take_number(finding, flag, word, value, number);
 }
 

@@ -83,7 +83,7 @@ static int slurm_option(const char *word, const char **value)
 	return -1;
 }
 
-/* Tells whether the next word is this option's value. */
+/* Returns whether the next word is this option's value. */
 static bool wants_next(const char *word, int index, const char *value)
 {
 	if (index >= 0)
@@ -135,7 +135,7 @@ static size_t take_srun(struct osp_script_options *options, struct osp_arena *ar
 	return at;
 }
 
-/* Tells whether two names differ only in '-' and '_'; `word` may go on with '='. */
+/* Returns whether two names differ only in '-' and '_'; `word` may go on with '='. */
 static bool names_match(const char *word, const char *name)
 {
 	for (; *name; word++, name++) {

@@ -141,7 +141,8 @@ unsigned osp_script_nodes(const struct osp_script *script)
 	return nodes > 0 && nodes < 1000000 ? (unsigned)nodes : 0;
 }
 
-/* Tells whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither says. */
+/* Returns whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither
+ * says. */
 static enum osp_truth several_nodes(const struct judging *judging)
 {
 	const struct osp_fact *fact = &judging->facts->facts[OSP_FACT_NODES];
@@ -174,7 +175,7 @@ static bool leaves_gpus_open(const struct judging *judging, size_t command)
 	       (flags && osp_glob_matches("*allow-task-sharing*", flags->value));
 }
 
-/* Tells whether there are steps and each of them lets its tasks see all GPUs. */
+/* Returns whether there are steps and each of them lets its tasks see all GPUs. */
 static bool all_steps_open(const struct judging *judging)
 {
 	bool any = false;
@@ -191,7 +192,7 @@ static bool all_steps_open(const struct judging *judging)
 	return any;
 }
 
-/* Tells whether a node has one task, as far as the request says: all the node's GPUs are then the
+/* Returns whether a node has one task, as far as the request says: all the node's GPUs are then the
  * task's own. */
 static bool one_task_a_node(const struct judging *judging, const struct osp_script_option *option)
 {
@@ -232,7 +233,7 @@ static size_t count_settings(const struct osp_script *script, const char *name)
 	return count;
 }
 
-/* Tells whether the cores of a step's tasks do not depend on --cpus-per-task: its masks are given
+/* Returns whether the cores of a step's tasks do not depend on --cpus-per-task: its masks are given
  * or switched off, or it runs a daemon's child. */
 static bool has_cores_anyway(const struct judging *judging, size_t command)
 {
@@ -248,9 +249,9 @@ static bool has_cores_anyway(const struct judging *judging, size_t command)
 }
 
 /*
- * Tells whether there are steps and none says how many cores its tasks get. One of several usually
- * prepares the nodes and needs few cores: if a script says it for one step, its author knows about
- * it.
+ * Returns whether there are steps and none says how many cores its tasks get. One of several
+ * usually prepares the nodes and needs few cores: if a script says it for one step, its author
+ * knows about it.
  */
 static bool no_step_has_cores(const struct judging *judging)
 {

@@ -46,7 +46,7 @@ int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_r
 /* Returns the last part of a path: "/usr/bin/env" gives "env". */
 const char *osp_shell_base_name(const char *path);
 
-/* Tells whether the text is NAME=... or NAME+=...; `name_bytes` gets the length of NAME. */
+/* Returns whether the text is NAME=... or NAME+=...; `name_bytes` gets the length of NAME. */
 bool osp_shell_is_assignment(const char *text, size_t *name_bytes);
 
 #endif

@@ -66,7 +66,7 @@ const char *osp_user_env_listed(const char *list, const char *name)
 	return NULL;
 }
 
-/* Tells whether a variable counts. Most do not, so their names are read in place. */
+/* Returns whether a variable counts. Most do not, so their names are read in place. */
 static bool is_meant(const struct osp_rule_set *rules, const char *list, const char *pair)
 {
 	char name[NAME_BYTES_MAX];

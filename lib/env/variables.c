@@ -310,7 +310,7 @@ static const char *nearest_name(const struct family *family, const char *name)
 	return rest ? rest - prefix_bytes : NULL;
 }
 
-/* Tells whether the range has no upper bound, so that the newest release reads the variable. */
+/* Returns whether the range has no upper bound, so that the newest release reads the variable. */
 static bool newest_reads(const struct name *name)
 {
 	for (uint32_t i = 0; *name->text && i < name->range.count; i++) {

@@ -247,7 +247,7 @@ static void sample(const struct osp_version *bound, int side, struct osp_version
 	}
 }
 
-/* Tells whether both ranges have a version at or next to a bound of `near`. Between two
+/* Returns whether both ranges have a version at or next to a bound of `near`. Between two
  * neighbouring bounds all versions are alike, so this is enough. */
 static bool meet_near(const struct osp_range *near, const struct osp_range *a,
 		      const struct osp_range *b)

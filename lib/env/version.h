@@ -63,7 +63,7 @@ int osp_range_parse(const char *text, struct osp_range *range, struct osp_error 
 
 enum osp_truth osp_range_holds(const struct osp_range *range, const struct osp_version *version);
 
-/* Tells whether some version is in both. */
+/* Returns whether some version is in both. */
 bool osp_ranges_meet(const struct osp_range *a, const struct osp_range *b);
 
 #endif

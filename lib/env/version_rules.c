@@ -72,7 +72,7 @@ static size_t seen_versions(const struct osp_rule *rule, const struct osp_facts 
 	return count;
 }
 
-/* Tells whether a decision is a warning about versions alone that do harm. */
+/* Returns whether a decision is a warning about versions alone that do harm. */
 static bool is_bad(const struct osp_decision *decision, const struct osp_facts *facts,
 		   struct osp_bad_versions *bad)
 {

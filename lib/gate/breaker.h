@@ -46,7 +46,7 @@ uint32_t osp_breaker_limit(const struct osp_breaker *breaker, const struct osp_g
 uint32_t osp_breaker_drained(const struct osp_breaker *breaker,
 			     const struct osp_gate_policy *policy, const char *check);
 
-/* Tells whether `check` may not drain `more` nodes now. */
+/* Returns whether `check` may not drain `more` nodes now. */
 bool osp_breaker_open(const struct osp_breaker *breaker, const struct osp_gate_policy *policy,
 		      const char *check, uint32_t more);
 

@@ -56,7 +56,7 @@ static void forget(struct osp_gate_barrier *barrier, uint32_t place)
 
 	barrier->known[rank / 8] &= (uint8_t) ~(1u << rank % 8);
 	barrier->heard--;
-	barrier->told -= place < barrier->told;
+	barrier->reported -= place < barrier->reported;
 	barrier->heard_below -= osp_gate_is_below(rank, barrier->rank);
 	memmove(barrier->reports + place, barrier->reports + place + 1,
 		(barrier->heard - place) * sizeof(*barrier->reports));
@@ -150,7 +150,7 @@ static void turn(struct osp_gate_barrier *barrier)
 		barrier->parent = 0;
 		barrier->all_silent = true;
 	}
-	barrier->told = 0;
+	barrier->reported = 0;
 }
 
 /* Returns how long to try a parent. The first one may only be late; the others have had that time
@@ -184,8 +184,8 @@ void osp_gate_barrier_end(struct osp_gate_barrier *barrier)
 
 /* --- the next step ---------------------------------------------------------------------------- */
 
-/* Tells whether this node decides: rank 0, or at the time of the decision a deputy whose parents do
- * not answer. */
+/* Returns whether this node decides: rank 0, or at the time of the decision a deputy whose parents
+ * do not answer. */
 static bool is_decider(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 {
 	if (!barrier->parent_count)
@@ -206,10 +206,10 @@ static enum osp_gate_step decider_step(const struct osp_gate_barrier *barrier, u
 										   : OSP_GATE_ALONE;
 }
 
-/* Tells whether it is time to send the reports that the parent does not have. */
-static bool tells(const struct osp_gate_barrier *barrier, uint64_t now_ms)
+/* Returns whether it is time to send the reports that the parent does not have. */
+static bool reports(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 {
-	return barrier->told < barrier->heard &&
+	return barrier->reported < barrier->heard &&
 	       (barrier->heard_below == barrier->subtree || now_ms >= barrier->times.report_ms);
 }
 
@@ -223,7 +223,7 @@ enum osp_gate_step osp_gate_barrier_step(const struct osp_gate_barrier *barrier,
 		return decider_step(barrier, now_ms, wake_ms);
 	if (now_ms >= barrier->times.verdict_ms)
 		return OSP_GATE_ALONE;
-	if (tells(barrier, now_ms))
+	if (reports(barrier, now_ms))
 		return barrier->connected ? OSP_GATE_SEND : OSP_GATE_CONNECT;
 	if (now_ms < barrier->times.report_ms)
 		*wake_ms = barrier->times.report_ms;
@@ -241,11 +241,11 @@ static int compare_ranks(const void *a, const void *b)
 
 uint32_t osp_gate_barrier_take(struct osp_gate_barrier *barrier, struct osp_gate_report *out)
 {
-	uint32_t count = barrier->heard - barrier->told;
+	uint32_t count = barrier->heard - barrier->reported;
 
-	memcpy(out, barrier->reports + barrier->told, count * sizeof(*out));
+	memcpy(out, barrier->reports + barrier->reported, count * sizeof(*out));
 	qsort(out, count, sizeof(*out), compare_ranks);
-	barrier->told = barrier->heard;
+	barrier->reported = barrier->heard;
 	return count;
 }
 

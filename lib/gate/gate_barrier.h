@@ -41,7 +41,7 @@ struct osp_gate_barrier {
 	uint8_t *known;	      /* one bit for each rank: its report was received */
 	uint32_t heard_below; /* of this node's subtree, including itself */
 	uint32_t gone;	      /* of those received: reports that a child has gone */
-	uint32_t told;	      /* the number of reports that the present parent has */
+	uint32_t reported;    /* the number of reports that the present parent has */
 	uint32_t subtree;
 	uint32_t parents[OSP_GATE_PARENTS_MAX];
 	uint32_t parent_count;

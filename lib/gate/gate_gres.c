@@ -28,7 +28,7 @@ static uint32_t count_item(const char *item)
 	return number > item && number[-1] == ':' ? (uint32_t)strtoul(number, NULL, 10) : 0;
 }
 
-/* Tells whether the item begins with this name, and not with a longer one. */
+/* Returns whether the item begins with this name, and not with a longer one. */
 static bool is_about(const char *item, const char *name)
 {
 	size_t length = strlen(name);

@@ -16,7 +16,7 @@
 /* Returns how many GPUs a node has, or a job on a node, of all types together. */
 uint32_t osp_gate_gres_gpus(const char *gres);
 
-/* Tells whether a request or an allocation ("cpu=8,gres/gpu=8") names GPUs. */
+/* Returns whether a request or an allocation ("cpu=8,gres/gpu=8") names GPUs. */
 bool osp_gate_gres_names_gpus(const char *tres);
 
 #endif

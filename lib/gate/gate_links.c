@@ -49,7 +49,7 @@ float osp_gate_links_median(const struct osp_gate_figures *figures)
 	return median;
 }
 
-/* Tells whether a link carried wrong bytes, nothing, or less than OSP_GATE_SLOW of the median. */
+/* Returns whether a link carried wrong bytes, nothing, or less than OSP_GATE_SLOW of the median. */
 static bool link_is_bad(const struct osp_gate_link *link, float median_gbps)
 {
 	return link->wrong || link->gbps <= 0 || link->gbps < OSP_GATE_SLOW * median_gbps;
@@ -199,7 +199,7 @@ static void each_link(struct judging *judging, count_f *count)
 	}
 }
 
-/* Tells whether the link is slow only, and other traffic at one of its ends explains it. */
+/* Returns whether the link is slow only, and other traffic at one of its ends explains it. */
 static bool counts_for_nothing(const struct osp_gate_link *link)
 {
 	return link->crowded && !link->wrong;

@@ -18,7 +18,7 @@
  *		on the reports of these nodes; sent downwards: the receiver will get no verdict
  *
  * The header, the kind "other" and the greeting (gate/gate_peer.h) are the same in every version,
- * so that two gates of different versions can tell each other that they differ.
+ * so that two gates of different versions can let each other know that they differ.
  *
  * CHALLENGE is the one that the receiver sent on this connection, NONCE the one that the answer
  * must repeat; GANG is a sum over the names of the nodes. A message is refused whole if it is cut,

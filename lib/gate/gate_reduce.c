@@ -96,8 +96,8 @@ static bool were_together(const struct tried *tried, uint32_t with)
 	return false;
 }
 
-/* Tells whether there is more to learn about this rank: it is good with none, and not bad with two
- * that are good. */
+/* Returns whether there is more to learn about this rank: it is good with none, and not bad with
+ * two that are good. */
 static bool wants_more(const struct choosing *choosing, uint32_t rank)
 {
 	const struct tried *tried = &choosing->tried[rank];

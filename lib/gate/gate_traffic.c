@@ -107,7 +107,7 @@ const char *osp_gate_traffic_words(const struct osp_gate_traffic *traffic, char 
 		[OSP_GATE_UNREADABLE] = "its adapters' counters cannot be read",
 		[OSP_GATE_NOT_ENDED] = "what measured did not end in time",
 		[OSP_GATE_NOT_READ] = "its adapters' counters were not read in time",
-		[OSP_GATE_NOT_TOLD] = "it did not report its adapters' counters in time",
+		[OSP_GATE_NOT_REPORTED] = "it did not report its adapters' counters in time",
 	};
 
 	if (traffic->quiet == OSP_GATE_FOREIGN)

@@ -59,13 +59,13 @@ struct osp_gate_own_traffic {
 
 enum osp_gate_quiet {
 	OSP_GATE_QUIET,
-	OSP_GATE_FOREIGN,    /* others' bytes went through its adapters */
-	OSP_GATE_HELD_BACK,  /* the cloud dropped or delayed packets of this instance */
-	OSP_GATE_STARVED,    /* the round's process waited for a processor */
-	OSP_GATE_UNREADABLE, /* a counter cannot be read, which counts as foreign */
-	OSP_GATE_NOT_ENDED,  /* one of the round's processes had not ended in time */
-	OSP_GATE_NOT_READ,   /* the counters were not read in time: a device hangs, or load */
-	OSP_GATE_NOT_TOLD,   /* set by the decider: this node has not reported in time */
+	OSP_GATE_FOREIGN,      /* others' bytes went through its adapters */
+	OSP_GATE_HELD_BACK,    /* the cloud dropped or delayed packets of this instance */
+	OSP_GATE_STARVED,      /* the round's process waited for a processor */
+	OSP_GATE_UNREADABLE,   /* a counter cannot be read, which counts as foreign */
+	OSP_GATE_NOT_ENDED,    /* one of the round's processes had not ended in time */
+	OSP_GATE_NOT_READ,     /* the counters were not read in time: a device hangs, or load */
+	OSP_GATE_NOT_REPORTED, /* set by the decider: this node has not reported in time */
 	OSP_GATE_QUIET_COUNT
 };
 

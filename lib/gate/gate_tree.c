@@ -100,7 +100,7 @@ struct osp_gate_times osp_gate_times(uint32_t budget_ms, uint32_t rank, uint32_t
 uint32_t osp_gate_ask_until_ms(const struct osp_gate_times *times, uint32_t now_ms)
 {
 	uint32_t left_ms = now_ms < times->verdict_ms ? times->verdict_ms - now_ms : 0;
-	uint32_t tell_ms = times->verdict_ms / 10;
+	uint32_t report_ms = times->verdict_ms / 10;
 
-	return times->verdict_ms - (left_ms / 2 < tell_ms ? left_ms / 2 : tell_ms);
+	return times->verdict_ms - (left_ms / 2 < report_ms ? left_ms / 2 : report_ms);
 }

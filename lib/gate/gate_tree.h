@@ -27,14 +27,14 @@
 uint32_t osp_gate_parents(uint32_t rank, uint32_t node_count,
 			  uint32_t parents[OSP_GATE_PARENTS_MAX]);
 
-/* Tells whether `rank` decides if none of its parents answers. */
+/* Returns whether `rank` decides if none of its parents answers. */
 bool osp_gate_is_deputy(uint32_t rank, uint32_t node_count);
 
-/* Tells whether `below` may report to `rank`: it is below it in the tree, or `rank` is 0 or a
+/* Returns whether `below` may report to `rank`: it is below it in the tree, or `rank` is 0 or a
  * deputy of lower rank. */
 bool osp_gate_may_report(uint32_t below, uint32_t rank, uint32_t node_count);
 
-/* Tells whether `below` is `rank` or below it in the tree. `rank` waits for all of these. */
+/* Returns whether `below` is `rank` or below it in the tree. `rank` waits for all of these. */
 bool osp_gate_is_below(uint32_t below, uint32_t rank);
 
 /* Returns the number of ranks in the subtree of `rank`, including itself. */
@@ -44,9 +44,9 @@ uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count);
 uint32_t osp_gate_height(uint32_t node_count);
 
 /*
- * Tells whether a decider with the reports of `heard` nodes, including its own, may decide. Rank 0
- * always may. A deputy with less than half of the reports may not, since it may be the one that is
- * cut off.
+ * Returns whether a decider with the reports of `heard` nodes, including its own, may decide. Rank
+ * 0 always may. A deputy with less than half of the reports may not, since it may be the one that
+ * is cut off.
  */
 bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count);
 
@@ -63,8 +63,8 @@ struct osp_gate_times osp_gate_times(uint32_t budget_ms, uint32_t rank, uint32_t
 
 /*
  * Returns until when a decider that decides at `now_ms` asks slurmctld, in ms since its gate began.
- * It tells the others after that, whose gates may have begun earlier: a tenth of the budget is left
- * for it, or half of the time that is left, if this is less.
+ * It informs the others after that, whose gates may have begun earlier: a tenth of the budget is
+ * left for it, or half of the time that is left, if this is less.
  */
 uint32_t osp_gate_ask_until_ms(const struct osp_gate_times *times, uint32_t now_ms);
 

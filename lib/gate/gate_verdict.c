@@ -55,7 +55,7 @@ static enum osp_verdict result_of(const struct osp_gate_report *report)
 								   : report->result;
 }
 
-/* Tells whether the node is another instance than the one placed. */
+/* Returns whether the node is another instance than the one placed. */
 static bool is_another(const struct osp_gate_report *report)
 {
 	return result_of(report) == OSP_VERDICT_ERROR &&
@@ -109,7 +109,7 @@ static void seat_failed(struct court *court, struct seat *seat,
 	seat->comment = false;
 }
 
-/* Tells whether slowness may stop the job: once at most, because a user can cause it. */
+/* Returns whether slowness may stop the job: once at most, because a user can cause it. */
 static bool may_stop_for_slowness(const struct court *court)
 {
 	const struct osp_gate_means *means = court->means;
@@ -133,15 +133,15 @@ static void seat_slow(struct court *court, struct seat *seat)
 }
 
 /* Orders what is reported: first what stopped the job, and of that a failure. */
-static bool tells_more(const struct seat *seat, const struct seat *other)
+static bool reports_more(const struct seat *seat, const struct seat *other)
 {
 	if (seat->quality != other->quality)
 		return seat->quality > other->quality;
 	return seat->result == OSP_VERDICT_FAIL && other->result != OSP_VERDICT_FAIL;
 }
 
-/* Tells whether the node is one of which something is told. */
-static bool is_told(const struct seat *seat)
+/* Returns whether the node is one of which something is reported. */
+static bool is_reported(const struct seat *seat)
 {
 	return seat->result >= OSP_VERDICT_ERROR || seat->pace != OSP_GATE_PACE_WELL;
 }
@@ -175,8 +175,8 @@ static void seat_node(struct court *court, uint32_t rank)
 	if (seat->pace != OSP_GATE_PACE_WELL)
 		seat_slow(court, seat);
 	court->good += seat->quality != BAD;
-	if (is_told(seat) &&
-	    (court->worst == OSP_GATE_NOBODY || tells_more(seat, &court->seats[court->worst])))
+	if (is_reported(seat) &&
+	    (court->worst == OSP_GATE_NOBODY || reports_more(seat, &court->seats[court->worst])))
 		court->worst = rank;
 }
 
@@ -259,7 +259,7 @@ static void keep_some(struct choice *choice, uint32_t count)
 		keep(choice, choice->candidates[i]);
 }
 
-/* Tells whether the node of this rank is in the segment; without segments all are in one. */
+/* Returns whether the node of this rank is in the segment; without segments all are in one. */
 static bool is_in(const struct court *court, uint32_t rank, uint32_t segment)
 {
 	return !court->means->segment || court->means->segment[rank] == segment;
@@ -309,7 +309,7 @@ static uint32_t stay_in(const struct court *court, uint32_t segment, uint32_t *g
 	return nodes > spares ? nodes - spares : 0;
 }
 
-/* Tells whether there are good nodes enough, in each segment. */
+/* Returns whether there are good nodes enough, in each segment. */
 static bool are_enough(const struct court *court)
 {
 	uint32_t segments = segment_count(court), good;
@@ -430,13 +430,13 @@ static const char *plain_reason(const struct osp_gate_report *report)
 	return *reason ? reason : osp_verdict_name(result_of(report));
 }
 
-/* Writes how the job goes on without nodes. Of those that are told, some may stay. */
+/* Writes how the job goes on without nodes. Of those that are reported, some may stay. */
 static void say_without(const struct court *court, char *outcome, size_t outcome_bytes)
 {
 	uint32_t stay = 0;
 
 	for (uint32_t r = 0; r < court->gang->node_count; r++)
-		stay += court->seats[r].keep && is_told(&court->seats[r]);
+		stay += court->seats[r].keep && is_reported(&court->seats[r]);
 	if (stay)
 		snprintf(outcome, outcome_bytes, "the job goes on with %u of these", stay);
 	else
@@ -531,7 +531,7 @@ static int pronounce(const struct court *court, struct osp_gate_verdict *verdict
 		const struct seat *seat = &court->seats[r];
 		uint32_t actions = actions_of(verdict->kind, seat);
 
-		if (actions != OSP_GATE_KEEP || is_told(seat))
+		if (actions != OSP_GATE_KEEP || is_reported(seat))
 			write_sentence(court, r, actions,
 				       &verdict->sentences[verdict->sentence_count++]);
 	}

@@ -49,14 +49,14 @@ struct osp_gate_means {
 	bool can_shrink;       /* no disable_job_shrink */
 	uint32_t stopped;      /* starts of this job that the gate stopped before */
 	uint32_t stopped_slow; /* of these, starts in which slowness had a part */
-	const uint32_t *leaf;  /* by rank, any number that tells leaves apart; NULL: unknown */
+	const uint32_t *leaf;  /* by rank, any number that distinguishes leaves; NULL: unknown */
 	/* by rank, counted from 0: the segment, each of which has gang->segment_spares; NULL: the
 	 * spares lie anywhere */
 	const uint32_t *segment;
 	struct osp_breaker breaker; /* all zero: slurmctld was not asked, and nobody counts */
 };
 
-/* Tells whether the whole gang goes on with nothing to do and nothing to ask. */
+/* Returns whether the whole gang goes on with nothing to do and nothing to ask. */
 bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
 		       const struct osp_gate_policy *policy);
 

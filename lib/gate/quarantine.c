@@ -41,7 +41,7 @@ enum osp_quarantine_choice osp_quarantine_choose(const struct osp_gate_policy *p
 	return count < policy->quarantine ? OSP_QUARANTINE_KEEP : OSP_QUARANTINE_DRAIN;
 }
 
-/* Tells whether it is known that the node is not what was put into quarantine. */
+/* Returns whether it is known that the node is not what was put into quarantine. */
 static bool is_another(const struct osp_quarantined *node, const struct osp_quarantine_now *now)
 {
 	if (!strcmp(node->instance, node->node))

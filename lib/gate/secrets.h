@@ -49,7 +49,7 @@ int osp_secrets_read(const char *file, const char *text, size_t text_bytes,
 char *osp_secrets_text(const struct osp_secrets *secrets);
 void osp_secrets_text_free(char *text);
 
-/* Tells whether `length` bytes, which need no end, are a key's name. */
+/* Returns whether `length` bytes, which need no end, are a key's name. */
 bool osp_secret_is_name(const char *name, size_t length);
 
 /* Returns the key of that name, whose `name_bytes` bytes need no end, or NULL. */

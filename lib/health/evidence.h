@@ -51,10 +51,10 @@ struct osp_evidence {
  * file's name. */
 bool osp_evidence_name(const struct osp_evidence *evidence, char *name, size_t name_bytes);
 
-/* Tells whether a file has such a name; sets its kind and what it saw. */
+/* Returns whether a file has such a name; sets its kind and what it saw. */
 bool osp_evidence_parse(const char *name, enum osp_evidence_kind *kind, uint32_t *saw);
 
-/* Tells whether one of `count` existing files holds the same. A failure is always kept. */
+/* Returns whether one of `count` existing files holds the same. A failure is always kept. */
 bool osp_evidence_repeats(const struct osp_evidence *evidence,
 			  const struct osp_evidence_file *files, size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fresh.c - tells whether an earlier pass of this node still holds */
+/* fresh.c - says whether an earlier pass of this node still holds */
 #include "lib/health/fresh.h"
 
 #include <stdio.h>
@@ -142,7 +142,7 @@ static const char *missing_gpu(const struct osp_node_state *passed,
 	return NULL;
 }
 
-/* Tells whether a fault of this counter matters for the requested GPUs. */
+/* Returns whether a fault of this counter matters for the requested GPUs. */
 static bool concerns(const struct question *question, const struct osp_counter *counter)
 {
 	return counter->fault && (!has_gpu(&question->pass->state, counter->subject) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fresh.h - tells whether an earlier pass of this node still holds
+ * fresh.h - says whether an earlier pass of this node still holds
  *
  * A node that has passed need not be checked again before each job. A pass holds while nothing has
  * happened that could make it wrong: the node was not booted since, its driver, its GPUs and the
@@ -85,7 +85,7 @@ enum osp_freshness {
 };
 
 /*
- * Tells whether `pass` (NULL: none) holds for a node whose present state is `now`, if `depth` is
+ * Returns whether `pass` (NULL: none) holds for a node whose present state is `now`, if `depth` is
  * requested and a pass lives `live_s` seconds (0: no pass ever holds). `now->gpus` are the
  * requested GPUs: each must be among those that passed, and if they are the whole node, their
  * number must be the same. Counters of other GPUs do not count. `words` (may be NULL) gets the

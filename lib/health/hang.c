@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hang.c - tells a check that is stuck from one that is kept from its work */
+/* hang.c - distinguishes a check that is stuck from one that is kept from its work */
 #include "lib/health/hang.h"
 
 #define PARDONED_PART 5 /* of the limit */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hang.h - tells a check that is stuck from one that is kept from its work
+ * hang.h - distinguishes a check that is stuck from one that is kept from its work
  *
  * A user can keep a check from answering without any fault of the node: with more busy processes
  * than processors, by writing so much that every page has to be waited for, or by using up the
- * memory. These measures tell that from a driver that is stuck:
+ * memory. These measures distinguish that from a driver that is stuck:
  *
  *	the run queue		/proc/PID/schedstat: how long the check could have run and had no
  *				processor

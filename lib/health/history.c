@@ -298,7 +298,7 @@ static void take_sight(struct osp_history_subject *subject, const struct sight *
 static void judge_subject(struct osp_history_subject *subject, const struct sight *sights,
 			  size_t count, const struct osp_history_rule *rule)
 {
-	const struct sight *told = NULL; /* the last with a result */
+	const struct sight *reported = NULL; /* the last with a result */
 
 	subject->key = sights->key;
 	subject->is_gpu = sights->is_gpu;
@@ -306,9 +306,9 @@ static void judge_subject(struct osp_history_subject *subject, const struct sigh
 	subject->last_check = "";
 	subject->last_reason = "";
 	for (size_t i = 0; i < count; i++) {
-		take_sight(subject, &sights[i], told, rule);
+		take_sight(subject, &sights[i], reported, rule);
 		if (verdict_of(&sights[i]) != OSP_HISTORY_OTHER)
-			told = &sights[i];
+			reported = &sights[i];
 	}
 	subject->nodes = count_places(sights, count);
 	subject->lemon = subject->strikes >= rule->strikes;

@@ -61,7 +61,7 @@ int osp_history_policy_read(const struct osp_document *document, const struct os
 const char *osp_history_policy_word(const struct osp_history_policy *policy,
 				    enum osp_history_key key, char *buffer, size_t buffer_bytes);
 
-/* Tells whether its value is a word (quoted in JSON) and no number or flag. */
+/* Returns whether its value is a word (quoted in JSON) and no number or flag. */
 bool osp_history_key_is_word(enum osp_history_key key);
 
 #endif

@@ -9,7 +9,7 @@ bool osp_reason_is_ours(const char *reason)
 	return reason && !strncmp(reason, OSP_REASON_PREFIX, strlen(OSP_REASON_PREFIX));
 }
 
-/* Tells whether `text` begins with the whole word `word`. */
+/* Returns whether `text` begins with the whole word `word`. */
 static bool begins_with(const char *text, const char *word)
 {
 	size_t length = strlen(word);

@@ -16,10 +16,10 @@
 
 #define OSP_REASON_PREFIX "onespine: "
 
-/* Tells whether the reason is ours; `reason` may be NULL. */
+/* Returns whether the reason is ours; `reason` may be NULL. */
 bool osp_reason_is_ours(const char *reason);
 
-/* Tells whether the reason is ours and names `check`. */
+/* Returns whether the reason is ours and names `check`. */
 bool osp_reason_names(const char *reason, const char *check);
 
 #endif

@@ -84,7 +84,7 @@ enum scope { SCOPE_ALL, SCOPE_MODEL, SCOPE_NODE };
 #define MODES_MAX (OSP_CHECK_NAMES_MAX + OSP_SITE_CHECKS_MAX)
 
 struct entry {
-	struct osp_limit_entry told;
+	struct osp_limit_entry reported;
 	enum scope scope;
 };
 
@@ -258,9 +258,9 @@ static int take_limits(struct reading *reading, const struct osp_value *map, enu
 		return -1;
 	for (int id = 0; id < OSP_LIMIT_COUNT; id++) {
 		const struct osp_value *value = osp_value_get(map, known[id].name);
-		struct entry entry = {.told = {.id = id, .place = place}, .scope = scope};
+		struct entry entry = {.reported = {.id = id, .place = place}, .scope = scope};
 
-		if (value && (take_value(reading, value, id, &entry.told.limit) ||
+		if (value && (take_value(reading, value, id, &entry.reported.limit) ||
 			      add_entry(reading, &entry)))
 			return -1;
 	}
@@ -429,7 +429,8 @@ int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, cons
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Tells whether the name begins with these words: "NVIDIA L40S" does not begin with "NVIDIA L4". */
+/* Returns whether the name begins with these words: "NVIDIA L40S" does not begin with "NVIDIA
+ * L4". */
 static bool is_of_model(const char *name, const char *words, size_t length)
 {
 	return strncmp(name, words, length) == 0 && !isalnum((unsigned char)name[length]);
@@ -439,15 +440,15 @@ static bool is_of_model(const char *name, const char *words, size_t length)
  * best. */
 static size_t fitness(const struct entry *entry, const char *model, const char *node)
 {
-	size_t length = strlen(entry->told.place);
+	size_t length = strlen(entry->reported.place);
 
 	switch (entry->scope) {
 	case SCOPE_ALL:
 		return 1;
 	case SCOPE_MODEL:
-		return model && is_of_model(model, entry->told.place, length) ? 2 + length : 0;
+		return model && is_of_model(model, entry->reported.place, length) ? 2 + length : 0;
 	case SCOPE_NODE:
-		return node && strcmp(node, entry->told.place) == 0 ? SIZE_MAX : 0;
+		return node && strcmp(node, entry->reported.place) == 0 ? SIZE_MAX : 0;
 	}
 	return 0;
 }
@@ -461,10 +462,10 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 
 	for (size_t i = 0; i < thresholds->entry_count; i++) {
 		const struct entry *entry = &thresholds->entries[i];
-		size_t fits = entry->told.id == id ? fitness(entry, model, node) : 0;
+		size_t fits = entry->reported.id == id ? fitness(entry, model, node) : 0;
 
 		if (fits >= best_fitness) {
-			best = &entry->told.limit;
+			best = &entry->reported.limit;
 			best_fitness = fits;
 		}
 	}
@@ -487,7 +488,7 @@ bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds)
 const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *thresholds,
 						   size_t index)
 {
-	return index < thresholds->entry_count ? &thresholds->entries[index].told : NULL;
+	return index < thresholds->entry_count ? &thresholds->entries[index].reported : NULL;
 }
 
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds)

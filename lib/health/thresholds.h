@@ -124,7 +124,7 @@ struct osp_thresholds;
 struct osp_thresholds *osp_thresholds_new(void);
 void osp_thresholds_free(struct osp_thresholds *thresholds); /* NULL is allowed */
 
-/* Tells whether this may name a check of a site's own (check/runner/site_checks.h): two digits,
+/* Returns whether this may name a check of a site's own (check/runner/site_checks.h): two digits,
  * '-', then letters, digits, '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of
  * ours has such a name. */
 bool osp_site_check_named(const char *name);
@@ -148,7 +148,7 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 
 enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
 
-/* Tells whether a speed below a limit that is marked unproven fails; by default it warns. */
+/* Returns whether a speed below a limit that is marked unproven fails; by default it warns. */
 bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds);
 
 /*

@@ -130,7 +130,7 @@ static int order_domains(const struct osp_topology *topology, const uint32_t *no
 
 /* --- segments that do not divide it ----------------------------------------------------------- */
 
-/* Tells whether that place is in a segment smaller than the others (gang_order.c,
+/* Returns whether that place is in a segment smaller than the others (gang_order.c,
  * rank_in_segments()). */
 static bool is_in_smaller(const struct osp_segments *segments, uint32_t count, uint32_t at)
 {

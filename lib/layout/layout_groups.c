@@ -55,7 +55,7 @@ static void add_dp(struct osp_grid *grid, const struct osp_layout *layout, uint3
 	add_axis(grid, "dpr", replicas, IN(DP) | IN(DP_CP) | IN(REPLICA) | also);
 }
 
-/* Tells whether pipelines run inside data parallelism. */
+/* Returns whether pipelines run inside data parallelism. */
 static bool pp_is_inside(enum osp_layout_order order)
 {
 	return order == OSP_ORDER_TP_PP_DP || order == OSP_ORDER_VLLM;

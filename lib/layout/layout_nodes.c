@@ -117,7 +117,7 @@ const char *osp_inside_name(enum osp_inside inside)
 	return inside == OSP_PIPELINE_INSIDE ? "pipeline inside" : "data inside";
 }
 
-/* Tells whether the axis belongs to the block that stays together in either arrangement. */
+/* Returns whether the axis belongs to the block that stays together in either arrangement. */
 static bool is_block(const struct osp_node_grid *grid, const struct osp_node_axis *axis)
 {
 	/* vLLM spreads experts over all of dp, which is then no block. */

@@ -70,7 +70,7 @@ struct osp_arrangement {
 void osp_arrange(const struct osp_node_grid *grid, enum osp_inside inside,
 		 struct osp_arrangement *arrangement);
 
-/* Tells whether the two arrangements differ: there is both dp and pp beyond the block. */
+/* Returns whether the two arrangements differ: there is both dp and pp beyond the block. */
 bool osp_arrangements_differ(const struct osp_node_grid *grid);
 
 /* Returns the framework's node rank of the node at `place`. */

@@ -81,14 +81,15 @@ int osp_layout_plan_make(const struct osp_layout_plan_input *input, struct osp_l
 void osp_layout_plan_clear(struct osp_layout_plan *plan);
 
 /*
- * Tells whether tables show the groups: not those of one rank, nor a second name for the same
+ * Returns whether tables show the groups: not those of one rank, nor a second name for the same
  * ranks.
  */
 bool osp_layout_plan_shows(const struct osp_layout_plan *plan, enum osp_group group);
 
 /*
- * Tells whether the plan agrees with what a user states about NVLink domains. `gpus` gets how many
- * GPUs of the gang an NVLink domain really holds (the node's, if the topology has no level nvlink).
+ * Returns whether the plan agrees with what a user states about NVLink domains. `gpus` gets how
+ * many GPUs of the gang an NVLink domain really holds (the node's, if the topology has no level
+ * nvlink).
  */
 bool osp_layout_plan_nvlink(const struct osp_layout_plan *plan, uint32_t stated, uint32_t *gpus);
 

@@ -53,7 +53,7 @@ static int refuse_own(const struct osp_layout_segments_input *input, const struc
 			     group, level, nodes);
 }
 
-/* Tells whether the gang's level is an overlay, which has no levels below. */
+/* Returns whether the gang's level is an overlay, which has no levels below. */
 static bool beside_tree(const struct osp_layout_segments_input *input)
 {
 	return input->topology && osp_topology_is_overlay(input->topology, input->level);

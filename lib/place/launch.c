@@ -97,7 +97,8 @@ static bool count_nodes(struct count *count, const struct osp_launch_input *inpu
 }
 
 /*
- * Tells whether a gang can take `kind` in the domain with number `place` in the level (the count of
+ * Returns whether a gang can take `kind` in the domain with number `place` in the level (the count
+ * of
  * domains: in none).
  */
 static bool is_way(const struct count *count, uint16_t kind, uint32_t place, uint32_t *known)
@@ -117,7 +118,7 @@ static bool is_way(const struct count *count, uint16_t kind, uint32_t place, uin
 }
 
 /*
- * Tells whether a way is better: it has more known nodes, then the lower domain, then the lower
+ * Returns whether a way is better: it has more known nodes, then the lower domain, then the lower
  * kind.
  */
 static bool is_better(const struct way *way, const struct way *than)

@@ -109,7 +109,7 @@ bool osp_occupancy_set_end(struct osp_occupancy *occupancy, uint32_t job, int64_
  */
 bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, bool suspended);
 
-/* Tells whether a job is suspended; false if it is not in the account. */
+/* Returns whether a job is suspended; false if it is not in the account. */
 bool osp_occupancy_is_suspended(const struct osp_occupancy *occupancy, uint32_t job);
 
 /* Returns the largest amount of each resource that one of `nodes` has in all; 0 for no nodes. */
@@ -178,11 +178,11 @@ bool osp_occupancy_on_node(const struct osp_occupancy *occupancy, uint32_t node,
 bool osp_occupancy_next_job(const struct osp_occupancy *occupancy, uint32_t *cursor, uint32_t *job,
 			    int64_t *end_s);
 
-/* Tells whether a job is in the account. */
+/* Returns whether a job is in the account. */
 bool osp_occupancy_has(const struct osp_occupancy *occupancy, uint32_t job);
 
 /*
- * Tells whether the account says of a job what osp_occupancy_add() with these nodes and then
+ * Returns whether the account says of a job what osp_occupancy_add() with these nodes and then
  * osp_occupancy_set_suspended() would make it say. If not, stores the first node that differs and
  * what the account and the caller say of it: job 0 if that is nothing.
  */

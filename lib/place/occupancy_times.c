@@ -96,7 +96,7 @@ static bool holds_gres(const struct osp_amounts *amounts)
 	return false;
 }
 
-/* Tells whether a job holds something that the need wants for itself alone. */
+/* Returns whether a job holds something that the need wants for itself alone. */
 static bool bars(const struct osp_occupancy_need *need, const struct osp_amounts *holds, bool cpus)
 {
 	return (need->all_cpus && cpus && holds->cpus) || (need->all_memory && holds->memory_mib) ||

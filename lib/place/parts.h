@@ -29,10 +29,10 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
  */
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level);
 
-/* Tells whether nothing is left of a rule: any number of domains, and no segments. */
+/* Returns whether nothing is left of a rule: any number of domains, and no segments. */
 bool osp_parts_anywhere(const struct osp_parts *parts);
 
-/* Tells whether the nodes that a gang has obey what was asked at `level`. */
+/* Returns whether the nodes that a gang has obey what was asked at `level`. */
 bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t level,
 		    const struct osp_nodeset *nodes);
 

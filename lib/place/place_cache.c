@@ -106,7 +106,7 @@ static bool same(const void *a, const void *b, uint32_t count, size_t bytes)
 	return !memcmp(a, b, count * bytes);
 }
 
-/* Tells whether lists of that time are those of `now_s`: no node was free then, and none is. */
+/* Returns whether lists of that time are those of `now_s`: no node was free then, and none is. */
 static bool is_time(const struct state *state, int64_t now_s)
 {
 	return state->now_s == now_s ||

@@ -249,7 +249,7 @@ static inline void osp_place_fill_item(const struct osp_place *place, uint32_t r
 	item->free = osp_place_bit(place->free, node);
 }
 
-/* Tells whether nodes differ in weight or kind, so that only items show what a
+/* Returns whether nodes differ in weight or kind, so that only items show what a
  * domain offers. */
 static inline bool osp_place_needs_items(const struct osp_place *place)
 {

@@ -180,7 +180,7 @@ static void offer(const struct step *step, struct part *part)
 			     (step->join ? (part->units - last) / step->join : part->units - last);
 }
 
-/* Tells whether the domain may hold the smaller last segment of this step. */
+/* Returns whether the domain may hold the smaller last segment of this step. */
 static bool takes_last(const struct step *step, const struct part *part)
 {
 	return (step->last || step->below) && part->loss != NO_FIT;

@@ -364,8 +364,8 @@ static void set_defaults(struct osp_config *config)
 	osp_watch_policy_default(&config->watch);
 }
 
-/* Tells whether the text has only blanks and comments, like the installed file: libyaml would take
- * a tenth of a millisecond for it, in every step on every node. */
+/* Returns whether the text has only blanks and comments, like the installed file: libyaml would
+ * take a tenth of a millisecond for it, in every step on every node. */
 static bool says_nothing(const char *text, size_t text_bytes)
 {
 	const char *end = text + text_bytes;

@@ -111,8 +111,8 @@ const struct osp_watch_policy *osp_config_watch(const struct osp_config *config)
  * "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);
 
-/* Tells whether gangs wait where Slurm was updated and no build of Onespine fits it (without_match:
- * hold), or slurmctld does not start. */
+/* Returns whether gangs wait where Slurm was updated and no build of Onespine fits it
+ * (without_match: hold), or slurmctld does not start. */
 bool osp_config_holds(const struct osp_config *config);
 
 /* Return the partitions named in the file, to check them against Slurm's. */

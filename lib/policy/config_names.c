@@ -8,15 +8,15 @@
 #include "lib/base/text.h"
 
 /* How a finding is reported. */
-struct telling {
+struct reporting {
 	const char *path; /* of onespine.yaml */
-	osp_config_wrong_f *tell;
+	osp_config_wrong_f *report;
 	void *context;
 };
 
 static void refuse_level(const struct osp_topology *topology, const char *topology_path,
 			 struct osp_config_place place, const char *level,
-			 const struct telling *telling)
+			 const struct reporting *reporting)
 {
 	const char *names[OSP_LEVELS_MAX], *nearest;
 	uint32_t count = osp_topology_last_level(topology);
@@ -28,23 +28,23 @@ static void refuse_level(const struct osp_topology *topology, const char *topolo
 		osp_text_printf(&all, "%s%s", i ? ", " : "", names[i]);
 	}
 	nearest = osp_nearest_word(level, names, count);
-	osp_error_at(&error, telling->path, place.line, place.column,
+	osp_error_at(&error, reporting->path, place.line, place.column,
 		     "the topology %s has no level '%s'%s%s%s%s", topology_path, level,
 		     nearest ? "; did you mean " : "; its levels are ",
 		     nearest	? nearest
 		     : all.data ? all.data
 				: "",
 		     nearest ? "?" : "", place.line ? "" : " ('level: spine' is the default)");
-	telling->tell(&error, telling->context);
+	reporting->report(&error, reporting->context);
 	osp_text_free(&all);
 }
 
 void osp_config_check_levels(const struct osp_config *config, const struct osp_topology *topology,
-			     const char *topology_path, const char *path, osp_config_wrong_f *tell,
-			     void *context)
+			     const char *topology_path, const char *path,
+			     osp_config_wrong_f *report, void *context)
 {
 	const struct osp_policy *defaults = osp_config_policy(config, NULL);
-	const struct telling telling = {path, tell, context};
+	const struct reporting reporting = {path, report, context};
 	size_t count = osp_config_partition_count(config);
 
 	for (size_t i = 0; i <= count; i++) {
@@ -56,7 +56,7 @@ void osp_config_check_levels(const struct osp_config *config, const struct osp_t
 		if (name && strcmp(policy->level, defaults->level) == 0)
 			continue;
 		refuse_level(topology, topology_path, osp_config_level_place(config, i),
-			     policy->level, &telling);
+			     policy->level, &reporting);
 	}
 }
 
@@ -69,7 +69,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 }
 
 void osp_config_check_partitions(const struct osp_config *config, const char *const *names,
-				 size_t count, const char *path, osp_config_wrong_f *tell,
+				 size_t count, const char *path, osp_config_wrong_f *report,
 				 void *context)
 {
 	for (size_t i = 0; i < osp_config_partition_count(config); i++) {
@@ -84,6 +84,6 @@ void osp_config_check_partitions(const struct osp_config *config, const char *co
 			     "Slurm has no partition %s%s%s%s", name,
 			     nearest ? "; did you mean " : "", nearest ? nearest : "",
 			     nearest ? "?" : "");
-		tell(&error, context);
+		report(&error, context);
 	}
 }

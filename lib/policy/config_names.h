@@ -16,12 +16,12 @@ typedef void osp_config_wrong_f(const struct osp_error *wrong, void *context);
 /* Reports the levels that `topology`, read from `topology_path`, does not have. `path` is
  * onespine.yaml's. */
 void osp_config_check_levels(const struct osp_config *config, const struct osp_topology *topology,
-			     const char *topology_path, const char *path, osp_config_wrong_f *tell,
-			     void *context);
+			     const char *topology_path, const char *path,
+			     osp_config_wrong_f *report, void *context);
 
 /* Reports the partitions that are not among `names`. */
 void osp_config_check_partitions(const struct osp_config *config, const char *const *names,
-				 size_t count, const char *path, osp_config_wrong_f *tell,
+				 size_t count, const char *path, osp_config_wrong_f *report,
 				 void *context);
 
 #endif

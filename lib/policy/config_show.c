@@ -75,7 +75,7 @@ static void add_rules(struct osp_text *text, const struct osp_config *config, st
 	}
 }
 
-/* Tells whether to show a gate's section; a partition without one of its own has that of
+/* Returns whether to show a gate's section; a partition without one of its own has that of
  * `defaults`. */
 static bool shows_gate(const struct osp_partition_policy *rules)
 {

@@ -37,7 +37,7 @@ static bool is_exclusive_topo(const struct osp_shape *shape)
 	return shape->exclusive_topo;
 }
 
-/* Tells whether features count several nodes, as "[a*4&b*8]" does: Slurm chooses each feature's
+/* Returns whether features count several nodes, as "[a*4&b*8]" does: Slurm chooses each feature's
  * nodes in a call of its own. A single node is always together. */
 static bool counts_nodes(const char *features)
 {

@@ -43,7 +43,7 @@ bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,
 		       const struct osp_effective *effective, char *sentence,
 		       size_t sentence_bytes);
 
-/* Tells whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL
+/* Returns whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL
  * does not. */
 bool osp_dependency_expands(const char *dependency);
 

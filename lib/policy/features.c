@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* features.c - tells whether a node has what a job's --constraint asks for */
+/* features.c - says whether a node has what a job's --constraint asks for */
 #include "lib/policy/features.h"
 
 #include <stddef.h>

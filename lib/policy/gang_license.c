@@ -16,7 +16,7 @@
 #define SLURM_25_11_7  0x190b07
 #define TAKEN_COUNT    2 /* as OSP_GANG_LICENSE_TAKEN says */
 
-/* Tells whether the word of this length is the license, with a number or without. */
+/* Returns whether the word of this length is the license, with a number or without. */
 static bool is_it(const char *word, size_t bytes)
 {
 	size_t name_bytes = strcspn(word, AFTER_NAME);
@@ -108,7 +108,7 @@ char *osp_gang_license_offer(const char *licenses)
 	return osp_text_take(&text);
 }
 
-/* Tells whether the words name the license once, with as many as a gang takes. */
+/* Returns whether the words name the license once, with as many as a gang takes. */
 static bool takes_it(const char *licenses)
 {
 	size_t bytes;

@@ -20,11 +20,11 @@
 #define OSP_GANG_LICENSE_SETTING OSP_GANG_LICENSE ":1" /* in slurm.conf's Licenses */
 #define OSP_GANG_LICENSE_TAKEN	 OSP_GANG_LICENSE ":2" /* in a gang's */
 
-/* Tells whether the words, as Licenses= or --licenses has them ("matlab:2,onespine:1"), name the
+/* Returns whether the words, as Licenses= or --licenses has them ("matlab:2,onespine:1"), name the
  * license. NULL names none. */
 bool osp_gang_license_is_in(const char *licenses);
 
-/* Tells whether slurm.conf's words offer the license, and fewer than a gang takes: only then it
+/* Returns whether slurm.conf's words offer the license, and fewer than a gang takes: only then it
  * holds gangs. */
 bool osp_gang_license_holds(const char *licenses);
 
@@ -45,7 +45,7 @@ char *osp_gang_license_offer(const char *licenses);
 int osp_gang_license_add(const char *licenses, char **with);
 
 /*
- * Tells whether the license holds a gang that this Slurm (0xMMmmuu) puts back: from 25.05.0 to
+ * Returns whether the license holds a gang that this Slurm (0xMMmmuu) puts back: from 25.05.0 to
  * 25.11.6 it leaves such a job no licenses (slurmctld/job_mgr.c and licenses.c; 25.05.9 and later
  * were not to be had).
  */

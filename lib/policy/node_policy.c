@@ -153,7 +153,7 @@ static char *read_conf(void *context, const char *path, size_t *text_bytes, stru
 	return text;
 }
 
-/* Tells whether SlurmUser=, a name or a number, means `owner`. */
+/* Returns whether SlurmUser=, a name or a number, means `owner`. */
 static bool is_slurm_user(uid_t owner, const char *slurm_conf)
 {
 	struct osp_error ignored = {.text = ""};

@@ -29,7 +29,7 @@ static bool holds_always(const struct osp_policy *policy)
 	return policy->gang_always && policy->mode != OSP_MODE_OFF;
 }
 
-/* Tells whether `level` is below `other` in this fabric. */
+/* Returns whether `level` is below `other` in this fabric. */
 static bool is_lower(const struct osp_topology *topology, const char *level, const char *other)
 {
 	int rank = topology ? osp_topology_level(topology, level) : -1;
@@ -52,7 +52,8 @@ static void add_always(struct osp_policy *policy, const struct osp_policy *other
 	policy->gang_always = true;
 }
 
-/* Tells whether a gang of `level` may after its @TIME leave what one of `other` is held to then. */
+/* Returns whether a gang of `level` may after its @TIME leave what one of `other` is held to
+ * then. */
 static bool relaxes_past(const struct osp_topology *topology, const char *level, const char *other)
 {
 	bool beside = topology && osp_topology_overlay_count(topology);
@@ -210,7 +211,7 @@ static size_t name_length(const char *tres)
 	return length;
 }
 
-/* Tells whether a node's limit and a request name the same GPUs: "gpu:h100:2" says nothing about
+/* Returns whether a node's limit and a request name the same GPUs: "gpu:h100:2" says nothing about
  * "gpu:8". */
 static bool same_name(const char *a, const char *b)
 {

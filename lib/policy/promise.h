@@ -34,7 +34,7 @@ enum osp_held {
  * maximum. */
 enum osp_held osp_policy_holds(const struct osp_policy *policy, const struct osp_size *size);
 
-/* Tells whether users cannot keep a job of from_nodes nodes from being a gang here. */
+/* Returns whether users cannot keep a job of from_nodes nodes from being a gang here. */
 bool osp_policy_promises(const struct osp_policy *policy);
 
 /*
@@ -47,7 +47,7 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		    const struct osp_topology *topology);
 
 /*
- * Tells whether a partition of a list ("a,b") promises a level that domains of `level` cross, as
+ * Returns whether a partition of a list ("a,b") promises a level that domains of `level` cross, as
  * only an overlay's and the tree's do; `error` says which partition, and names such a domain.
  */
 bool osp_policy_crosses(const struct osp_config *config, const char *partitions,

@@ -33,7 +33,7 @@ int osp_request_take_domains(const char *value, uint32_t *domains_max, struct os
 	return 0;
 }
 
-/* Tells whether [value, value + length) may be a level's name. */
+/* Returns whether [value, value + length) may be a level's name. */
 static bool is_level(const char *value, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -43,7 +43,7 @@ static bool is_level(const char *value, size_t length)
 	return length && length < OSP_LEVEL_NAME_BYTES;
 }
 
-/* Tells whether [value, value + length) is one segment, such as "leaf:16". */
+/* Returns whether [value, value + length) is one segment, such as "leaf:16". */
 static bool is_segment(const char *value, size_t length)
 {
 	const char *colon = memchr(value, ':', length);
@@ -97,7 +97,7 @@ int osp_request_take_layout(const char *value, char layout[OSP_LAYOUT_TEXT_BYTES
 	return 0;
 }
 
-/* Tells whether [value, value + length) is one group to keep, such as "pp:leaf". */
+/* Returns whether [value, value + length) is one group to keep, such as "pp:leaf". */
 static bool is_keep(const char *value, size_t length)
 {
 	const char *colon = memchr(value, ':', length);

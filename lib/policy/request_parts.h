@@ -41,7 +41,7 @@ int osp_request_add_parts(struct osp_request *request, const struct osp_parts_as
 int osp_request_parse_parts(const char *text, struct osp_request *request, struct osp_error *error);
 void osp_request_format_parts(const struct osp_request *request, char *buffer, size_t buffer_bytes);
 
-/* Tells whether a gang is one in segments or in several domains. */
+/* Returns whether a gang is one in segments or in several domains. */
 bool osp_in_parts(uint32_t domains_max, const char *segments);
 
 #endif

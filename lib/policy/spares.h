@@ -37,7 +37,7 @@ int osp_spares_grow(const char *segments, uint32_t count, uint32_t nodes,
 		    char grown[OSP_SEGMENTS_BYTES], uint32_t *spares, struct osp_error *error);
 
 /*
- * Tells whether `spares` spares of a gang of `nodes` nodes, the spares among them, are `count` in
+ * Returns whether `spares` spares of a gang of `nodes` nodes, the spares among them, are `count` in
  * each of its segments of `unit` nodes.
  */
 bool osp_spares_are_in_segments(uint32_t spares, uint32_t count, uint32_t nodes, uint32_t unit);

@@ -281,7 +281,7 @@ static const char *begin_words(const struct osp_waiting *waiting)
 				 : "it begins at {begin} at the earliest (--begin)";
 }
 
-/* Tells whether the job waits for the license of gangs and no other. */
+/* Returns whether the job waits for the license of gangs and no other. */
 static bool waits_for_build(const struct osp_waiting *waiting)
 {
 	return waiting->licenses && osp_gang_license_is_in(waiting->licenses) &&

@@ -48,13 +48,13 @@ struct osp_waiting {
 /* Returns the kind of Slurm's word; NULL is OSP_WAITING_NODES. */
 enum osp_waiting_kind osp_waiting_kind(const char *reason);
 
-/* Tells whether there is a sentence for just this reason. */
+/* Returns whether there is a sentence for just this reason. */
 bool osp_waiting_has_words(const char *reason);
 
 /* Returns the kind as a word: "hold", "dependency". */
 const char *osp_waiting_kind_name(enum osp_waiting_kind kind);
 
-/* Tells whether free nodes would not start the job: every kind but the first two. */
+/* Returns whether free nodes would not start the job: every kind but the first two. */
 bool osp_waiting_elsewhere(enum osp_waiting_kind kind);
 
 /*

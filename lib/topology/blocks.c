@@ -247,7 +247,8 @@ static uint32_t domain_above(const struct inserting *in, uint32_t node, uint32_t
 	return domain;
 }
 
-/* Tells whether blocks above so many levels hold whole domains below; says in `error` which not. */
+/* Returns whether blocks above so many levels hold whole domains below; says in `error` which
+ * not. */
 static bool holds_whole(const struct inserting *in, uint32_t levels)
 {
 	for (uint32_t d = 0; d < osp_topology_domain_count(in->topology); d++) {
@@ -267,7 +268,7 @@ static bool holds_whole(const struct inserting *in, uint32_t levels)
 	return true;
 }
 
-/* Tells whether each block lies in one domain above so many levels; says in `error` which not. */
+/* Returns whether each block lies in one domain above so many levels; says in `error` which not. */
 static bool lies_in_one(const struct inserting *in, uint32_t levels)
 {
 	for (uint32_t node = 0; node < osp_topology_node_count(in->topology); node++) {

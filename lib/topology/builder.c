@@ -142,7 +142,8 @@ static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint3
 }
 
 /*
- * Tells whether a character is one that a terminal obeys or that libyaml does not return unchanged.
+ * Returns whether a character is one that a terminal obeys or that libyaml does not return
+ * unchanged.
  */
 static bool is_control(uint32_t code)
 {

@@ -213,7 +213,7 @@ static void count_parents(struct finish *finish, uint32_t level)
 	}
 }
 
-/* Tells whether more than half of a domain's children are also another's. */
+/* Returns whether more than half of a domain's children are also another's. */
 static bool is_woven(const struct finish *finish, uint32_t domain)
 {
 	const uint32_t *children = finish->children + finish->children_first[domain];

@@ -35,7 +35,7 @@ struct osp_topology_change {
 	struct osp_level_lost levels[OSP_LEVELS_MAX]; /* of the old one, bottom first */
 };
 
-/* Tells whether this node counts. */
+/* Returns whether this node counts. */
 typedef bool osp_counts_f(const char *node, void *context);
 
 /*

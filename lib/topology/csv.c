@@ -48,7 +48,7 @@ static int refuse(const struct osp_csv *csv, struct osp_error *error, const char
 	return osp_error_at(error, csv->file, csv->line, csv->column, "%s", text);
 }
 
-/* Tells whether the line ends here. A CR counts only before an LF or at the end of the file. */
+/* Returns whether the line ends here. A CR counts only before an LF or at the end of the file. */
 static bool at_line_end(const struct osp_csv *csv)
 {
 	int c = peek(csv);

@@ -36,7 +36,7 @@ static enum osp_file_kind kind_of_json(const struct look *look)
 	return OSP_FILE_JSON;
 }
 
-/* Tells whether the text starts with this key, in any letter case, and then one of `marks`. */
+/* Returns whether the text starts with this key, in any letter case, and then one of `marks`. */
 static bool starts_with_key(const struct look *look, const char *key, const char *marks)
 {
 	size_t count = strlen(key);
@@ -73,7 +73,7 @@ static enum osp_file_kind kind_of_words(const struct look *look)
 	return OSP_FILE_OTHER;
 }
 
-/* Tells whether the text starts as scontrol's YAML does. */
+/* Returns whether the text starts as scontrol's YAML does. */
 static bool is_directive(const struct look *look)
 {
 	return look->end - look->text > 6 && !memcmp(look->text, "%YAML ", 6);

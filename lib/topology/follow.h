@@ -35,12 +35,12 @@ struct osp_file_mark {
 /* Returns the current mark of a file. */
 struct osp_file_mark osp_file_mark(const char *path);
 
-/* Tells whether it is the same file with the same bytes, as far as a look shows. */
+/* Returns whether it is the same file with the same bytes, as far as a look shows. */
 bool osp_file_mark_same(const struct osp_file_mark *a, const struct osp_file_mark *b);
 
 /*
- * Tells whether the file changed less than 2 s ago: it may change again, to as many bytes, and have
- * the same mark.
+ * Returns whether the file changed less than 2 s ago: it may change again, to as many bytes, and
+ * have the same mark.
  */
 bool osp_file_mark_fresh(const struct osp_file_mark *mark);
 

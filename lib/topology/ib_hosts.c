@@ -33,7 +33,8 @@ struct naming {
 	const struct osp_ib_device *first_unknown;
 };
 
-/* Tells whether a device is a switch's own adapter for SHARP; every switch has one, spines too. */
+/* Returns whether a device is a switch's own adapter for SHARP; every switch has one, spines
+ * too. */
 static bool is_aggregation(const struct osp_ib_device *device)
 {
 	return strstr(device->description, "Aggregation Node") != NULL;
@@ -50,7 +51,7 @@ static bool is_host_name(const char *word, size_t length)
 	return isalnum((unsigned char)word[0]);
 }
 
-/* Tells whether a word is an adapter's name: it has a digit, as in mlx5_0, HCA-1, hfi1_0. */
+/* Returns whether a word is an adapter's name: it has a digit, as in mlx5_0, HCA-1, hfi1_0. */
 static bool is_adapter_name(const char *word, size_t length)
 {
 	bool digit = false;
@@ -183,8 +184,8 @@ static int name_adapter(struct naming *naming, struct osp_ib_device *device)
 	return 0;
 }
 
-static int tell(struct naming *naming, uint32_t count, const struct osp_ib_device *first,
-		const char *one, const char *many)
+static int report(struct naming *naming, uint32_t count, const struct osp_ib_device *first,
+		  const char *one, const char *many)
 {
 	char where[OSP_IMPORT_WHERE_BYTES];
 
@@ -196,17 +197,17 @@ static int tell(struct naming *naming, uint32_t count, const struct osp_ib_devic
 			       count == 1 ? one : many, first->name, first->description);
 }
 
-static int tell_all(struct naming *naming)
+static int report_all(struct naming *naming)
 {
-	if (tell(naming, naming->nameless, naming->first_nameless,
-		 "channel adapter without a host's name (a map by GUID would name it)",
-		 "channel adapters without a host's name (a map by GUID would name them)") ||
-	    tell(naming, naming->ambiguous, naming->first_ambiguous,
-		 "name is the name of two hosts, whose adapters call themselves the same",
-		 "names are each the name of two hosts, whose adapters call themselves the same"))
+	if (report(naming, naming->nameless, naming->first_nameless,
+		   "channel adapter without a host's name (a map by GUID would name it)",
+		   "channel adapters without a host's name (a map by GUID would name them)") ||
+	    report(naming, naming->ambiguous, naming->first_ambiguous,
+		   "name is the name of two hosts, whose adapters call themselves the same",
+		   "names are each the name of two hosts, whose adapters call themselves the same"))
 		return -1;
-	return tell(naming, naming->unknown, naming->first_unknown,
-		    "channel adapter is not in the map", "channel adapters are not in the map");
+	return report(naming, naming->unknown, naming->first_unknown,
+		      "channel adapter is not in the map", "channel adapters are not in the map");
 }
 
 /* Removes the host from all adapters of hosts whose name two hosts have. */
@@ -230,7 +231,7 @@ static int name_all(struct naming *naming)
 			return -1;
 	}
 	drop_ambiguous(fabric);
-	return tell_all(naming);
+	return report_all(naming);
 }
 
 int osp_ib_name_hosts(struct osp_import *import, struct osp_error *error)

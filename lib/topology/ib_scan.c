@@ -381,7 +381,7 @@ static int read_report_line(struct scan *scan)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Tells whether a line says nothing about links. */
+/* Returns whether a line says nothing about links. */
 static bool is_passed_over(const struct scan *scan)
 {
 	static const char *const starts[] = {

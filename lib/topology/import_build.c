@@ -102,34 +102,34 @@ static const char *name_and_place(const struct build *build, uint32_t host, char
  */
 static const char *zone_of(const struct build *build, const struct osp_import_host *host)
 {
-	uint32_t teller;
+	uint32_t reporter;
 
 	if (host->zone_id || !host->zone_name)
 		return host->zone_id;
-	teller = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
-	return teller == OSP_NAME_ABSENT ? host->zone_name : host_of(build, teller)->zone_id;
+	reporter = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
+	return reporter == OSP_NAME_ABSENT ? host->zone_name : host_of(build, reporter)->zone_id;
 }
 
 static int learn_zone(struct build *build, uint32_t index)
 {
 	const struct osp_import_host *host = host_of(build, index);
 	char who[WHO_BYTES];
-	uint32_t teller;
+	uint32_t reporter;
 
 	if (!host->nodes || !host->zone_id || !host->zone_name)
 		return 0;
-	teller = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
-	if (teller == OSP_NAME_ABSENT)
+	reporter = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
+	if (reporter == OSP_NAME_ABSENT)
 		return osp_name_table_add(&build->table, TAG_ZONE_NAME, host->zone_name, index)
 			       ? osp_import_no_memory(build->error)
 			       : 0;
-	if (!strcmp(host_of(build, teller)->zone_id, host->zone_id))
+	if (!strcmp(host_of(build, reporter)->zone_id, host->zone_id))
 		return 0;
 	return refuse(build, index,
 		      "zone %.64s is %.64s here and %.64s for %s: these are answers to two "
 		      "accounts, whose names do not compare",
-		      host->zone_name, host->zone_id, host_of(build, teller)->zone_id,
-		      name_and_place(build, teller, who, sizeof(who)));
+		      host->zone_name, host->zone_id, host_of(build, reporter)->zone_id,
+		      name_and_place(build, reporter, who, sizeof(who)));
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */
@@ -311,7 +311,7 @@ static void note_crossing(struct build *build, uint32_t host)
 	build->error = error;
 }
 
-/* Tells whether the host has a place that contradicts nobody's; notes what it leaves out. */
+/* Returns whether the host has a place that contradicts nobody's; notes what it leaves out. */
 static bool make_agree(struct build *build, uint32_t host)
 {
 	struct osp_import_host *h = &build->import->hosts[host];

@@ -150,7 +150,7 @@ static bool find_hosts(const struct columns *columns, uint32_t *host)
 static bool order_switches(const struct columns *columns, uint32_t host, uint32_t *order)
 {
 	uint32_t at[HIGHEST + 1] = {0}, seen[HIGHEST + 1] = {0}, count = 0;
-	bool told = true;
+	bool reported = true;
 
 	for (uint32_t i = 0; i < columns->field_count; i++) {
 		int height = height_of(columns->names[i]);
@@ -158,11 +158,11 @@ static bool order_switches(const struct columns *columns, uint32_t host, uint32_
 		if (i == host)
 			continue;
 		order[count++] = i;
-		told = told && height > 0 && !seen[height]++;
+		reported = reported && height > 0 && !seen[height]++;
 		if (height > 0)
 			at[height] = i;
 	}
-	if (count == 1 || !told)
+	if (count == 1 || !reported)
 		return count == 1;
 	count = 0;
 	for (uint32_t height = HIGHEST; height > 0; height--)
@@ -175,12 +175,12 @@ static bool order_switches(const struct columns *columns, uint32_t host, uint32_
 static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 			 struct columns *columns, struct osp_error *error)
 {
-	bool hosts_told = find_hosts(columns, &columns->host);
-	bool order_told = order_switches(columns, columns->host, columns->switches);
+	bool hosts_reported = find_hosts(columns, &columns->host);
+	bool order_reported = order_switches(columns, columns->host, columns->switches);
 	char all[200] = "";
 
 	columns->switch_count = columns->field_count - 1;
-	if (hosts_told && order_told)
+	if (hosts_reported && order_reported)
 		return 0;
 	for (uint32_t i = 0; i < columns->switch_count; i++) {
 		size_t used = strlen(all);

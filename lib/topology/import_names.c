@@ -230,8 +230,8 @@ static int find_path(struct paths *paths, uint32_t parent, const char *bare, uin
 }
 
 /*
- * Tells whether two switches from `first` on have the same bare name. Returns 1, 0, or -1 if memory
- * ran out.
+ * Returns whether two switches from `first` on have the same bare name. Returns 1, 0, or -1 if
+ * memory ran out.
  */
 static int is_ambiguous(const struct paths *paths, uint32_t first)
 {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tells whether the slurmctld of that index answers. */
+/* Returns whether the slurmctld of that index answers. */
 typedef bool osp_answers_f(uint32_t index, void *context);
 
 enum osp_control {

@@ -60,7 +60,7 @@ static size_t name_length(const char *word, size_t length)
 }
 
 /*
- * Tells whether this is a size of EC2's: "nano" to "large", "xlarge", "48xlarge", "metal",
+ * Returns whether this is a size of EC2's: "nano" to "large", "xlarge", "48xlarge", "metal",
  * "metal-24xl".
  */
 static bool is_instance_size(const char *size, size_t length)
@@ -85,7 +85,7 @@ static bool is_instance_size(const char *size, size_t length)
 	return digits && length - digits == 6 && !memcmp(size + digits, "xlarge", 6);
 }
 
-/* Tells whether a word is an instance type: "p5.48xlarge", but not "cuda12.4" or "rhel9.4". */
+/* Returns whether a word is an instance type: "p5.48xlarge", but not "cuda12.4" or "rhel9.4". */
 static bool is_instance_type(const char *word, size_t length)
 {
 	size_t family = name_length(word, length);

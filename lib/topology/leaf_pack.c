@@ -144,7 +144,7 @@ static unsigned int width_of(const struct packed_node *node)
 	return node->digits && node->name[node->prefix_bytes] == '0' ? node->digits : 1;
 }
 
-/* Tells whether a node's name is `first`'s with a larger number. */
+/* Returns whether a node's name is `first`'s with a larger number. */
 static bool is_in_group(const struct packed_node *first, const struct packed_node *before,
 			const struct packed_node *node)
 {
@@ -248,7 +248,7 @@ static bool write_all(struct packing *packing, struct osp_text *text, size_t mos
 	return !text->failed && text->length_bytes <= most_bytes;
 }
 
-/* Tells whether the nodes of each leaf are sorted, as those of an unpacked list are. */
+/* Returns whether the nodes of each leaf are sorted, as those of an unpacked list are. */
 static bool is_sorted_by_leaf(const struct packing *packing)
 {
 	for (uint32_t i = 1; i < packing->count; i++)
@@ -334,7 +334,7 @@ static void take_nodes(struct packing *packing, const struct osp_topology *topol
 	}
 }
 
-/* Tells whether the leaves of the nodes, which are sorted by name, may fit (write_leaves()). */
+/* Returns whether the leaves of the nodes, which are sorted by name, may fit (write_leaves()). */
 static bool leaves_may_fit(const struct osp_topology *topology, const uint32_t *nodes,
 			   uint32_t count, uint32_t leaf_count, size_t most_bytes)
 {

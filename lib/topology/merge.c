@@ -46,7 +46,7 @@ static int insert_level(struct merging *merging, uint32_t at, const char *name)
 	return 0;
 }
 
-/* Tells whether a level is beside the tree in one of the parts: then it is beside it in all. */
+/* Returns whether a level is beside the tree in one of the parts: then it is beside it in all. */
 static bool is_beside(const struct merging *merging, const char *name)
 {
 	for (size_t i = 0; i < merging->count; i++) {

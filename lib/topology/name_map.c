@@ -261,7 +261,7 @@ static int read_lines(struct osp_name_map *map, const char *text, size_t text_by
 /* --- describe-instances ----------------------------------------------------------------------- */
 
 /*
- * Tells whether an instance is gone. Such instances keep their tags for an hour, and their names
+ * Returns whether an instance is gone. Such instances keep their tags for an hour, and their names
  * may already belong to others.
  */
 static bool is_gone(const struct osp_value *instance)

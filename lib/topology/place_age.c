@@ -33,7 +33,7 @@ bool osp_source_is_cloud(const char *source)
 	return false;
 }
 
-/* Tells whether a node's own report is a part of what the source told: "nvlink",
+/* Returns whether a node's own report is a part of what the source reported: "nvlink",
  * "infiniband+nvlink". */
 static bool is_reported(const char *source)
 {

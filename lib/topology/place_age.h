@@ -8,7 +8,7 @@
  * is the one for which the place was asked. Fabrics that are swept (InfiniBand), read from files or
  * typed describe cables, which stay: their places do not age. Nor do places that were asked for
  * without Slurm's boot time (from a file, or by --nodes), because nothing shows their age. A file
- * that topograph writes may tell of either: the boot is noted for the nodes that Slurm launches
+ * that topograph writes may describe either: the boot is noted for the nodes that Slurm launches
  * (State=CLOUD), and their places age; those of the others stay. What a node reported of itself
  * ("nvlink", "infiniband+nvlink") holds for that boot.
  *
@@ -35,7 +35,7 @@ enum osp_place_age {
 	OSP_PLACE_REBOOTED, /* the node has booted since */
 };
 
-/* Tells whether two boot times are of the same boot. 0 is "not known", and equals only itself. */
+/* Returns whether two boot times are of the same boot. 0 is "not known", and equals only itself. */
 bool osp_boot_is_same(int64_t a_s, int64_t b_s);
 
 /*
@@ -44,15 +44,15 @@ bool osp_boot_is_same(int64_t a_s, int64_t b_s);
  */
 int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 
-/* Tells whether places of this source are a cloud's. */
+/* Returns whether places of this source are a cloud's. */
 bool osp_source_is_cloud(const char *source);
 
-/* Tells whether a place is of one boot: a cloud's, topograph's of a node that is launched, or one
+/* Returns whether a place is of one boot: a cloud's, topograph's of a node that is launched, or one
  * that the node reported. `note` may be NULL. */
 bool osp_place_ages(const struct osp_node_note *note);
 
 /*
- * Tells whether a file that was written at `written_s` can tell where a node is that is launched
+ * Returns whether a file that was written at `written_s` can know where a node is that is launched
  * and booted at `boot_s` (0: it has not registered): only if it was written since.
  */
 bool osp_file_knows_boot(int64_t written_s, int64_t boot_s);

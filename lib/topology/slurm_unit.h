@@ -20,7 +20,7 @@
 #include "lib/base/text.h"
 #include "lib/topology/topology.h"
 
-/* Tells whether it is such a beginning: "TOPOLOGY:SWITCH". */
+/* Returns whether it is such a beginning: "TOPOLOGY:SWITCH". */
 bool osp_slurm_unit_root(const char *root);
 
 /*

@@ -83,7 +83,7 @@ uint32_t osp_topology_crossings(const struct osp_topology *topology, uint32_t ov
 uint32_t osp_topology_crossed(const struct osp_topology *topology, uint32_t level);
 
 /*
- * Tells whether segments of level `inner` can lie in a domain of level `outer`: both are of the
+ * Returns whether segments of level `inner` can lie in a domain of level `outer`: both are of the
  * tree, and `inner` is lower, or it is the level of an overlay's crossings with `outer`.
  */
 bool osp_topology_below(const struct osp_topology *topology, uint32_t inner, uint32_t outer);
@@ -99,16 +99,16 @@ uint32_t osp_topology_domain_room(const struct osp_topology *topology);
 uint32_t osp_topology_rank_room(const struct osp_topology *topology);
 
 /*
- * Tells whether each domain of level `inner` lies in one domain of level `outer`: two levels of the
- * tree by their order; if one is an overlay, by its domains. If not, *crossing (NULL: not wanted)
- * is a domain of `inner` that does not, or OSP_NO_DOMAIN if the tree alone says so. Constant
- * time.
+ * Returns whether each domain of level `inner` lies in one domain of level `outer`: two levels of
+ * the tree by their order; if one is an overlay, by its domains. If not, *crossing (NULL: not
+ * wanted) is a domain of `inner` that does not, or OSP_NO_DOMAIN if the tree alone says so.
+ * Constant time.
  */
 bool osp_topology_nests(const struct osp_topology *topology, uint32_t inner, uint32_t outer,
 			uint32_t *crossing);
 
 /*
- * Tells whether a gang of level `level` may be in more places after its @TIME than one of `other`
+ * Returns whether a gang of level `level` may be in more places after its @TIME than one of `other`
  * after the same: anywhere, since no level is above an overlay, and the other in one domain of the
  * level above.
  */
@@ -205,7 +205,7 @@ uint32_t osp_topology_common_domain(const struct osp_topology *topology,
 				    const struct osp_nodeset *set, uint32_t level);
 
 /*
- * Tells whether two topologies say the same of the same numbers of nodes: levels, domains with
+ * Returns whether two topologies say the same of the same numbers of nodes: levels, domains with
  * their names and parents, and the domains of each node. Notes and names of nodes may differ.
  */
 bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b);

@@ -116,7 +116,7 @@ static bool is_bare(const struct osp_node_note *note)
 }
 
 /*
- * Tells whether a note has the source of `first`, and has an instance or boot time exactly if
+ * Returns whether a note has the source of `first`, and has an instance or boot time exactly if
  * `first` has one.
  */
 static bool is_of(const struct osp_node_note *note, const struct osp_node_note *first)
@@ -169,7 +169,7 @@ static void add_bare(struct osp_text *text, const struct osp_topology *topology,
 	free(names);
 }
 
-/* Tells whether no node of a lower rank has such a note. */
+/* Returns whether no node of a lower rank has such a note. */
 static bool is_first(const struct osp_node_note *const *seen, size_t count,
 		     const struct osp_node_note *note)
 {

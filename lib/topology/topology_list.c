@@ -7,7 +7,7 @@
 
 #include "lib/base/hostlist.h"
 
-/* Tells whether the node has no domain at the levels 1 .. level - 1. */
+/* Returns whether the node has no domain at the levels 1 .. level - 1. */
 static bool is_direct(const struct osp_topology *topology, uint32_t node, uint32_t level)
 {
 	for (uint32_t lower = 1; lower < level; lower++) {

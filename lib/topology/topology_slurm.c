@@ -433,7 +433,7 @@ static int refuse_height(struct reader *reader, uint32_t index)
  * Raises the parents of a switch above its level. Parents with no pending child left join the
  * queue.
  */
-static int tell_parents(struct reader *reader, uint32_t index, uint32_t *queue, uint32_t *queued)
+static int report_parents(struct reader *reader, uint32_t index, uint32_t *queue, uint32_t *queued)
 {
 	const struct switch_record *child = &reader->switches[index];
 
@@ -462,7 +462,7 @@ static int find_levels(struct reader *reader, uint32_t *queue)
 		}
 	}
 	for (uint32_t i = 0; i < queued; i++) {
-		if (tell_parents(reader, queue[i], queue, &queued))
+		if (report_parents(reader, queue[i], queue, &queued))
 			return -1;
 	}
 	for (uint32_t i = 0; i < reader->switch_count; i++) {
@@ -672,7 +672,7 @@ static uint32_t first_unlinked(const struct linked *linked, const struct osp_dom
 	return OSP_NO_NODE;
 }
 
-/* Finds what the switches of a line lack of their leaf's nodes; tells the first of all. */
+/* Finds what the switches of a line lack of their leaf's nodes; reports the first of all. */
 static int add_gaps(struct linked *linked, uint64_t *gaps, struct osp_text *said)
 {
 	const struct source_line *line = &linked->reader.lines[linked->reader.current];

@@ -158,7 +158,7 @@ static void list_children(struct writer *writer)
 }
 
 /*
- * Tells whether the domain has both lower domains and nodes in none of them. Slurm takes no such
+ * Returns whether the domain has both lower domains and nodes in none of them. Slurm takes no such
  * switch.
  */
 static bool is_mixed(const struct writer *writer, uint32_t domain)

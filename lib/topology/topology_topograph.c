@@ -90,10 +90,11 @@ static const struct osp_value *switch_of(const struct osp_value *block)
 }
 
 /*
- * Tells whether an earlier block is on the same switch; add_leaf() has then added the nodes of
+ * Returns whether an earlier block is on the same switch; add_leaf() has then added the nodes of
  * both.
  */
-static bool is_told(const struct osp_value *blocks, const struct osp_value *block, const char *name)
+static bool is_reported(const struct osp_value *blocks, const struct osp_value *block,
+			const char *name)
 {
 	for (const struct osp_value *v = blocks->first; v != block; v = v->next) {
 		if (!strcmp(switch_of(v)->text, name))
@@ -146,7 +147,7 @@ static int add_model(struct model *model, const struct osp_value *root)
 		if (!on || on->type != OSP_VALUE_SCALAR)
 			return osp_document_error(model->document, v, model->error,
 						  "a block's \"switch\" is expected");
-		if (!is_told(blocks, v, on->text) && add_leaf(model, v, on->text))
+		if (!is_reported(blocks, v, on->text) && add_leaf(model, v, on->text))
 			return -1;
 	}
 	for (const struct osp_value *v = switches ? switches->first : NULL; v; v = v->next) {

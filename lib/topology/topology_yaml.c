@@ -21,7 +21,7 @@ static bool is_default(const struct osp_document *document, const struct osp_val
 }
 
 /*
- * Tells whether a key has a value other than null, false, or empty: slurmctld shows its own
+ * Returns whether a key has a value other than null, false, or empty: slurmctld shows its own
  * topologies with the keys of every kind.
  */
 static bool is_said(const struct osp_value *value)

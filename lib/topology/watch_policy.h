@@ -71,7 +71,7 @@ int osp_watch_policy_read(const struct osp_document *document, const struct osp_
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
 				  char *buffer, size_t buffer_bytes);
 
-/* Tells whether its value is a word (quoted in JSON) and no number. */
+/* Returns whether its value is a word (quoted in JSON) and no number. */
 bool osp_watch_key_is_word(enum osp_watch_key key);
 
 #endif

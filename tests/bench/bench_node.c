@@ -33,7 +33,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void tell(const char *what, double *times_ms)
+static void report(const char *what, double *times_ms)
 {
 	qsort(times_ms, TIMES, sizeof(*times_ms), by_size);
 	printf("%s %.2f ms\n", what, times_ms[TIMES / 2]);
@@ -55,7 +55,7 @@ static int time_node(const struct osp_node_source *source, const char *what)
 		}
 		osp_node_forget(known);
 	}
-	tell(what, times_ms);
+	report(what, times_ms);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static int time_rules(const struct osp_node_source *source, const struct osp_nod
 		}
 		osp_rules_free(rules);
 	}
-	tell(what, times_ms);
+	report(what, times_ms);
 	return 0;
 }
 

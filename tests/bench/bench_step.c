@@ -191,7 +191,7 @@ static int run_step(char **words, int to)
 {
 	struct osp_node_arguments arguments = {
 		.data = words[2], .cache = words[3], .root = words[4], .topology = words[5]};
-	struct osp_modes modes = {.client_told = true};
+	struct osp_modes modes = {.client_reported = true};
 	const struct osp_node_part *part;
 	double at_ms[TASK + 1], took_ms[TASK];
 	void *object;

@@ -20,7 +20,7 @@
 #define LEAF_NODES  16
 #define SPINE_LEAFS 16
 
-/* As EC2 tells it: each node with its instance and boot. In every hundredth leaf one node fewer
+/* As EC2 reports it: each node with its instance and boot. In every hundredth leaf one node fewer
  * than by `moved` is in the next leaf. */
 static char *file_of(uint32_t nodes, bool moved)
 {

@@ -102,7 +102,7 @@ typed() {
 	diff <(sed '$d' <(typed p5.48xlarge --topology ndv4.xml)) ndv4.txt
 }
 
-@test "what a NCCL file lacks is told with line and column" {
+@test "what a NCCL file lacks is reported with line and column" {
 	printf '<system version="1">\n  <cpu numaid="0"/>\n</system>\n' >"$BATS_TEST_TMPDIR/m.xml"
 	expect 2 "onespine: $BATS_TEST_TMPDIR/m.xml:2:3: <cpu numaid=\"0\"> has no affinity, so nothing is known of its cores; name the machine's type (--for), add what /sys/devices/system/node/node0/cpumap says on the machine, or use an hwloc XML file of it" \
 		onespine bind --topology "$BATS_TEST_TMPDIR/m.xml"
@@ -171,7 +171,7 @@ hello" env -u LOCAL_RANK "$ONESPINE" bind run sh -c 'echo hello; exit 7'
 		env LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$ONESPINE" bind run /
 }
 
-@test "--verbose tells what was bound; the command's own options are its own" {
+@test "--verbose says what was bound; the command's own options are its own" {
 	got=$(LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 onespine bind run -v echo -v --json 2>"$BATS_TEST_TMPDIR/said")
 	[[ $got == "-v --json" ]]
 	grep -qE '^onespine: bind: CPUs [0-9,-]+, memory of NUMA node [0-9,-]+ preferred: the only task: (all [0-9]+ cores|the 1 core)' \

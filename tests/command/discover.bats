@@ -183,7 +183,7 @@ DescribeInstanceTopology 4 AKID ok" ]]
 applied: 3 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
 }
 
-@test "a clock that is wrong is told by the answer's Date" {
+@test "a clock that is wrong is reported by the answer's Date" {
 	state '.clock_s = -7200'
 	start
 	with_keys

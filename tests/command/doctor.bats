@@ -553,7 +553,7 @@ BatchStartTimeout=120" ]]
 @test "the gate's key is looked at where nodes are; who may not read it is told so, and who may is wrong" {
 	local key=$BATS_TEST_TMPDIR/gate.key
 	local user=(setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/onespine")
-	local missing="wrong: $key: No such file or directory: the nodes cannot tell each other what their checks found (gate-key)"
+	local missing="wrong: $key: No such file or directory: the nodes cannot send each other what their checks found (gate-key)"
 	((EUID == 0)) || skip 'needs root'
 	needs_installed
 	needs_gate

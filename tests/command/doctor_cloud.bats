@@ -171,6 +171,6 @@ says() {
 @test "options of --cloud alone are refused; without slurmctld and --nodes it says so" {
 	expect 2 "onespine: --nodes goes with --cloud" onespine doctor --offline --nodes=map
 	expect 2 "onespine: --mounts goes with --cloud" onespine doctor --offline --mounts=mounts
-	expect 2 "onespine: --cloud: slurmctld does not tell its nodes; --nodes gives ids their node names" \
+	expect 2 "onespine: --cloud: slurmctld does not report its nodes; --nodes gives ids their node names" \
 		onespine doctor --offline --cloud
 }

@@ -681,7 +681,7 @@ adapter() {
 	[[ $(jq -c .facts.gpu_hcas j) == null ]]
 }
 
-# make_cloud_node TAG DEVICE GPUS LAYER: a node below ./node whose DMI tells its cloud alone
+# make_cloud_node TAG DEVICE GPUS LAYER: a node below ./node whose DMI reports its cloud alone
 make_cloud_node() {
 	local i pci
 	rm -rf node
@@ -723,7 +723,7 @@ make_cloud_node() {
 	mkdir -p site/instances.d
 	echo 'instances: {our-h100: {source: site, chassis_tag: OracleCloud.com, gpu_device: "10de:2330", accelerators: 8}}' \
 		>site/instances.d/a.yaml
-	expect_line 0 'Virtual Machine: BM.GPU.H100.8 or our-h100, which nothing here tells apart (--for)' \
+	expect_line 0 'Virtual Machine: BM.GPU.H100.8 or our-h100, which nothing here distinguishes (--for)' \
 		env_of --root=node
 	env_of --root=node --json >j
 	[[ $(jq -c '[.instance, .may_be, .facts.provider]' j) == '[null,["BM.GPU.H100.8","our-h100"],"oci"]' ]]

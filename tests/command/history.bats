@@ -170,7 +170,7 @@ holds_locks() {
 	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 xid 79; reboot" ]]
 }
 
-@test "what counters grew by is told with the job after which they were read" {
+@test "what counters grew by is reported with the job after which they were read" {
 	check >/dev/null
 	[[ $(sed -n 1p "$kept" | jq -c '[.grew, .job]') == '[[],null]' ]]
 	SLURM_JOB_ID=77 SLURM_SCRIPT_CONTEXT=epilog_slurmd ONESPINE_FAKE_NVML="gpu3.rows=3" check >/dev/null || true

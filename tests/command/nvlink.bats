@@ -67,7 +67,7 @@ discover() {
 	expect 0 "applied: 1 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover nvlink
 }
 
-@test "domains that cross leaves are told and counted, and their level is beside the tree" {
+@test "domains that cross leaves are reported and counted, and their level is beside the tree" {
 	discover "topograph:$PWD/model.yaml,nvlink"
 	cp t first
 	reports 1=a.1 2=a.1 3=b.1 4=b.1 5=b.1 6=b.1 7=a.1 8=c.1

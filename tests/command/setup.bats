@@ -556,7 +556,7 @@ say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate
 	sed -i 's/^SlurmctldHost=.*/SlurmctldHost=elsewhere(192.0.2.1)/' slurm.conf
 	run onespine setup --node
 	[[ $status == 1 && ! -e $key ]]
-	holds "$output" "$key: No such file or directory: the nodes cannot tell each other what their checks found
+	holds "$output" "$key: No such file or directory: the nodes cannot send each other what their checks found
     copy it from the host of slurmctld or from another node, readable by root alone"
 }
 

@@ -115,7 +115,7 @@ In the way on spine s1:
 	done
 }
 
-@test "map: a job that shares its nodes is told with whom; an unknown user is none" {
+@test "map: a job that shares its nodes is reported with whom; an unknown user is none" {
 	sed 's/"nodes": "gpu-5", "submit_s"/"nodes": "gpu-4", "submit_s"/' "$MAP/small.json" >shared.json
 	run "$ONESPINE" map --state=shared.json
 	[[ $output == *"  1202 eval & test of bob, 1 node, 1 shared with 1201, whose letter stands there, ends in 10m"* ]]

@@ -229,7 +229,7 @@ table() {
 	expect 2 "onespine: two.yaml:13:28: a list of nodes is expected" onespine topology import --from=slurm two.yaml
 }
 
-@test "from topology.conf: a link that the other rails of a unit have is told with switch and host" {
+@test "from topology.conf: a link that the other rails of a unit have is reported with switch and host" {
 	cat >rails.conf <<-'END'
 		SwitchName=a[1-4] Nodes=gpu[1-4]
 		SwitchName=b[1-3] Nodes=gpu[5-8]
@@ -308,7 +308,7 @@ not compared with Slurm's nodes: no slurm.conf found" onespine topology check to
 	expect 2 "onespine: none: cannot be opened: No such file or directory" onespine topology check none
 }
 
-@test "a file of another kind is told by name" {
+@test "a file of another kind is reported by name" {
 	run onespine topology import --from=csv "$EC2/p5-16-topology.json"
 	[[ $status == 2 ]]
 	[[ $output == *"use --from ec2"* ]]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cluster.c - for LD_PRELOAD: what slurmctld tells the command, without one
+ * cluster.c - for LD_PRELOAD: what slurmctld reports the command, without one
  *
  * ONESPINE_FAKE_CLUSTER names a file with a word and its values in a line. "memory": it is handed
  * out, as by CR_Core_Memory. "default MIB": memory of jobs that name none; "default by GPU": their
@@ -110,8 +110,8 @@ static void take_line(const char *line)
 
 EXPORT void slurm_init(const char *path)
 {
-	const char *told = getenv("ONESPINE_FAKE_CLUSTER");
-	FILE *file = told ? fopen(told, "r") : NULL;
+	const char *reported = getenv("ONESPINE_FAKE_CLUSTER");
+	FILE *file = reported ? fopen(reported, "r") : NULL;
 	char line[512], list[NODES_MAX * 16] = "";
 
 	(void)path;

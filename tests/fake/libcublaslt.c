@@ -39,11 +39,11 @@ static void *of_cuda(const char *symbol)
 	return function;
 }
 
-static long told(const char *key, long healthy)
+static long reported(const char *key, long healthy)
 {
 	long value;
 
-	return fake_told(FAKE_CUDA_WORDS, key, &value) ? value : healthy;
+	return fake_word(FAKE_CUDA_WORDS, key, &value) ? value : healthy;
 }
 
 /* The CUDA release that this library is of. */
@@ -56,7 +56,7 @@ static long release(void)
 	if (dladdr(&side, &self) && strstr(self.dli_fname, ".so."))
 		major = strtol(strstr(self.dli_fname, ".so.") + 4, NULL, 10);
 	snprintf(word, sizeof(word), "blas%ld", major);
-	return told(word, major == 12 ? 12080 : major * 1000);
+	return reported(word, major == 12 ? 12080 : major * 1000);
 }
 
 /* Calls: no header declares them, as in cuBLASLt's users. */
@@ -72,7 +72,7 @@ EXPORT int cublasLtCreate(void **handle)
 {
 	ENTER();
 	*handle = &side;
-	return release() / 1000 > told("driver", 12080) / 1000 ? 1 : 0;
+	return release() / 1000 > reported("driver", 12080) / 1000 ? 1 : 0;
 }
 
 EXPORT int cublasLtMatmulDescCreate(void **description, int compute, int scale)
@@ -173,13 +173,13 @@ static void spoil(uint16_t *d, int gpu)
 
 	products++;
 	snprintf(word, sizeof(word), "gpu%d.blas_flip", gpu);
-	if (fake_told(FAKE_CUDA_WORDS, word, &value) && products == (unsigned int)value)
+	if (fake_word(FAKE_CUDA_WORDS, word, &value) && products == (unsigned int)value)
 		d[side * 3 + 5] ^= 1;
 	snprintf(word, sizeof(word), "gpu%d.blas_sm", gpu);
-	if (fake_told(FAKE_CUDA_WORDS, word, &value))
+	if (fake_word(FAKE_CUDA_WORDS, word, &value))
 		d[7] ^= 0x10;
 	snprintf(word, sizeof(word), "gpu%d.blas_random", gpu);
-	for (uint64_t i = 0; fake_told(FAKE_CUDA_WORDS, word, &value) && i < side * side; i++)
+	for (uint64_t i = 0; fake_word(FAKE_CUDA_WORDS, word, &value) && i < side * side; i++)
 		d[i] = (uint16_t)(d[i] + products);
 }
 
@@ -202,11 +202,11 @@ EXPORT int cublasLtMatmul(void *handle, void *description, const void *alpha, co
 	*(void **)&pass_ns = of_cuda("onespine_fake_pass_ns");
 	*(void **)&gpu_of = of_cuda("onespine_fake_gpu_of");
 	snprintf(word, sizeof(word), "gpu%d.blas", gpu_of(stream));
-	fake_told(FAKE_CUDA_WORDS, "blas", &percent);
-	fake_told(FAKE_CUDA_WORDS, word, &percent);
+	fake_word(FAKE_CUDA_WORDS, "blas", &percent);
+	fake_word(FAKE_CUDA_WORDS, word, &percent);
 	make_product(d, a, b);
 	spoil(d, gpu_of(stream));
-	if (release() < osp_blas_first((int)told("capability", 90)))
+	if (release() < osp_blas_first((int)reported("capability", 90)))
 		percent = 2;
 	pass_ns(stream, operations / (TFLOPS * 1e3 * (double)percent / 100));
 	return 0;

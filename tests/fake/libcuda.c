@@ -44,11 +44,11 @@
 #include "tests/fake/libcuda.h"
 #include "tests/fake/words.h"
 
-#define EXPORT	     __attribute__((visibility("default")))
-#define GPUS_MAX     8
-#define SMS	     2
-#define BLOCKS_MAX   128
-#define GRAIN	     256
+#define EXPORT	   __attribute__((visibility("default")))
+#define GPUS_MAX   8
+#define SMS	   2
+#define BLOCKS_MAX 128
+#define GRAIN	   256
 
 /* Healthy speeds, in bytes or products per ns. */
 #define HBM	 3000.0
@@ -104,24 +104,24 @@ static size_t memory_bytes(void)
 
 /* --- what is broken --------------------------------------------------------------------------- */
 
-static long told(int gpu, const char *key, long healthy)
+static long reported(int gpu, const char *key, long healthy)
 {
 	char word[64];
 	long value;
 
 	snprintf(word, sizeof(word), "gpu%d.%s", gpu, key);
-	if (fake_told(FAKE_CUDA_WORDS, word, &value) || fake_told(FAKE_CUDA_WORDS, key, &value))
+	if (fake_word(FAKE_CUDA_WORDS, word, &value) || fake_word(FAKE_CUDA_WORDS, key, &value))
 		return value;
 	return healthy;
 }
 
-static long link_told(int from, int to, const char *key, long healthy)
+static long link_reported(int from, int to, const char *key, long healthy)
 {
 	char word[64];
 	long value;
 
 	snprintf(word, sizeof(word), "link%d-%d%s", from, to, key);
-	return fake_told(FAKE_CUDA_WORDS, word, &value) ? value : healthy;
+	return fake_word(FAKE_CUDA_WORDS, word, &value) ? value : healthy;
 }
 
 #define ENTER()                                                                                    \
@@ -134,7 +134,7 @@ static long link_told(int from, int to, const char *key, long healthy)
 /* Memory cells that are broken are so after whatever was done. */
 static void spoil_memory(struct osp_cuda_context_ *context)
 {
-	long flip = told(context->gpu, "flip", -1), alias = told(context->gpu, "alias", -1);
+	long flip = reported(context->gpu, "flip", -1), alias = reported(context->gpu, "alias", -1);
 
 	if (flip >= 0 && (size_t)flip < memory_bytes())
 		context->memory[flip] |= 0x20;
@@ -148,7 +148,7 @@ static void spoil_memory(struct osp_cuda_context_ *context)
 static void find_devices(void)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-	long missing = told(-1, "missing", -1);
+	long missing = reported(-1, "missing", -1);
 
 	device_count = 0;
 	for (int gpu = 0; !visible && gpu < GPUS_MAX; gpu++)
@@ -214,12 +214,12 @@ static long uptime_s(void)
 
 EXPORT int cuInit(unsigned int flags)
 {
-	long asked = told(-1, "not_ready", 0) ? count_asked() : 0;
+	long asked = reported(-1, "not_ready", 0) ? count_asked() : 0;
 
 	ENTER();
 	wait_for_mps();
 	(void)flags;
-	if (asked < told(-1, "not_ready", 0) || uptime_s() < told(-1, "ready_s", 0))
+	if (asked < reported(-1, "not_ready", 0) || uptime_s() < reported(-1, "ready_s", 0))
 		return OSP_CUDA_NOT_READY;
 	find_devices();
 	return device_count ? OSP_CUDA_OK : OSP_CUDA_NO_DEVICE;
@@ -228,7 +228,7 @@ EXPORT int cuInit(unsigned int flags)
 EXPORT int cuDriverGetVersion(int *version)
 {
 	ENTER();
-	*version = (int)told(-1, "driver", 12080);
+	*version = (int)reported(-1, "driver", 12080);
 	return OSP_CUDA_OK;
 }
 
@@ -248,7 +248,7 @@ EXPORT int cuDeviceGet(int *device, int index)
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-	long capability = told(contexts[device].gpu, "capability", 90);
+	long capability = reported(contexts[device].gpu, "capability", 90);
 
 	ENTER();
 	switch (attribute) {
@@ -262,7 +262,7 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 		*value = (int)capability % 10;
 		return OSP_CUDA_OK;
 	case OSP_CUDA_L2_BYTES:
-		*value = (int)told(contexts[device].gpu, "l2", 16) * 1024;
+		*value = (int)reported(contexts[device].gpu, "l2", 16) * 1024;
 		return OSP_CUDA_OK;
 	case OSP_CUDA_SHARED_BYTES:
 		*value = 16 * 1024;
@@ -276,15 +276,15 @@ EXPORT int cuDevicePrimaryCtxRetain(osp_cuda_context *context, int device)
 {
 	ENTER();
 	*context = &contexts[device];
-	if ((told(-1, "exclusive", 0) && fake_count_contexts(contexts[device].gpu)) ||
-	    told(contexts[device].gpu, "prohibited", 0))
+	if ((reported(-1, "exclusive", 0) && fake_count_contexts(contexts[device].gpu)) ||
+	    reported(contexts[device].gpu, "prohibited", 0))
 		return OSP_CUDA_UNAVAILABLE;
 	fake_note_context(contexts[device].gpu);
 	if (!contexts[device].taken) {
 		contexts[device].memory = fake_memory(memory_bytes());
 		contexts[device].taken = true;
 		contexts[device].slow_once =
-			told(contexts[device].gpu, "hbm_once", 0) && fake_first();
+			reported(contexts[device].gpu, "hbm_once", 0) && fake_first();
 	}
 	return OSP_CUDA_OK;
 }
@@ -430,8 +430,8 @@ EXPORT int cuModuleLoadData(osp_cuda_module *module, const void *image)
 	int result;
 
 	ENTER();
-	result =
-		judge_image(image, told(-1, "driver", 12080), told(current->gpu, "capability", 90));
+	result = judge_image(image, reported(-1, "driver", 12080),
+			     reported(current->gpu, "capability", 90));
 	if (result)
 		return result;
 	*module = calloc(1, sizeof(**module));
@@ -538,7 +538,7 @@ EXPORT int cuEventElapsedTime(float *milliseconds, osp_cuda_event begin, osp_cud
  * keeps from one launch to the next comes three times as fast. */
 static double of_memory(int gpu, const struct osp_work *work)
 {
-	double cache = (double)told(gpu, "l2", 16) * 1024, bytes = (double)work->count * 16;
+	double cache = (double)reported(gpu, "l2", 16) * 1024, bytes = (double)work->count * 16;
 	double kept = bytes > 0 && bytes < cache ? 1 : bytes > 0 ? cache / bytes : 0;
 
 	return 1 - kept * 2 / 3;
@@ -551,11 +551,11 @@ EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsig
 {
 	struct osp_cuda_context_ *context = function->context;
 	const struct osp_work *work = parameters[0];
-	struct fake_broken_sm broken = {(int)told(context->gpu, "sm", -1),
-					(int)told(context->gpu, "sm_tensor", -1),
-					(int)told(context->gpu, "sm_shared", -1)};
-	double hbm = HBM * (double)told(context->gpu, "hbm", 100) / 100;
-	double products = PRODUCTS * (double)told(context->gpu, "tensor", 100) / 100;
+	struct fake_broken_sm broken = {(int)reported(context->gpu, "sm", -1),
+					(int)reported(context->gpu, "sm_tensor", -1),
+					(int)reported(context->gpu, "sm_shared", -1)};
+	double hbm = HBM * (double)reported(context->gpu, "hbm", 100) / 100;
+	double products = PRODUCTS * (double)reported(context->gpu, "tensor", 100) / 100;
 	struct fake_done done;
 	double moving, multiplying;
 
@@ -564,9 +564,9 @@ EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsig
 	    threads_z != 1 || extra)
 		return 1;
 	if (context->slow_once)
-		hbm = hbm * (double)told(context->gpu, "hbm_once", 100) / 100;
+		hbm = hbm * (double)reported(context->gpu, "hbm_once", 100) / 100;
 	fake_run(function->kernel, work, blocks, shared_bytes,
-		 told(context->gpu, "unseen", 0) ? SMS - 1 : SMS, &broken, &done);
+		 reported(context->gpu, "unseen", 0) ? SMS - 1 : SMS, &broken, &done);
 	spoil_memory(context);
 	moving = ((double)done.loaded_bytes * of_memory(context->gpu, work) +
 		  (double)done.stored_bytes) /
@@ -581,7 +581,7 @@ EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsig
 /* What others hold lies at the end. */
 static size_t memory_end(const struct osp_cuda_context_ *context)
 {
-	return memory_bytes() / 100 * (size_t)(100 - told(context->gpu, "used", 0));
+	return memory_bytes() / 100 * (size_t)(100 - reported(context->gpu, "used", 0));
 }
 
 EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes)
@@ -673,7 +673,7 @@ EXPORT int cuMemsetD32Async(osp_cuda_memory memory, unsigned int word, size_t co
 
 static double host_ns(const struct osp_cuda_context_ *context, size_t bytes)
 {
-	return (double)bytes / (HOST * (double)told(context->gpu, "host", 100) / 100);
+	return (double)bytes / (HOST * (double)reported(context->gpu, "host", 100) / 100);
 }
 
 EXPORT int cuMemcpyHtoDAsync_v2(osp_cuda_memory to, const void *from, size_t bytes,
@@ -683,7 +683,7 @@ EXPORT int cuMemcpyHtoDAsync_v2(osp_cuda_memory to, const void *from, size_t byt
 
 	ENTER();
 	memcpy((void *)(uintptr_t)to, from, bytes);
-	if (told(context->gpu, "host_flip", 0) && bytes > 64 * 1024)
+	if (reported(context->gpu, "host_flip", 0) && bytes > 64 * 1024)
 		((char *)(uintptr_t)to)[bytes / 2] ^= 4;
 	spoil_memory(context);
 	*clock_of(stream) += host_ns(context, bytes);
@@ -713,8 +713,8 @@ EXPORT int cuMemcpyDtoDAsync_v2(osp_cuda_memory to, osp_cuda_memory from, size_t
 EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
 	ENTER();
-	*can = device != peer && !told(-1, "no_peers", 0) &&
-	       !link_told(contexts[device].gpu, contexts[peer].gpu, ".none", 0);
+	*can = device != peer && !reported(-1, "no_peers", 0) &&
+	       !link_reported(contexts[device].gpu, contexts[peer].gpu, ".none", 0);
 	return OSP_CUDA_OK;
 }
 
@@ -732,7 +732,7 @@ static long count_connections(int gpu)
 
 EXPORT int cuCtxEnablePeerAccess(osp_cuda_context peer, unsigned int flags)
 {
-	long most = told(-1, "peers_most", 0);
+	long most = reported(-1, "peers_most", 0);
 
 	ENTER();
 	(void)flags;
@@ -766,18 +766,18 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 	double percent;
 
 	ENTER();
-	if (link_told(a, b, ".dead", 0))
+	if (link_reported(a, b, ".dead", 0))
 		return 719;
-	while (reaches[a][b] && told(-1, "pcie_stuck", 0))
+	while (reaches[a][b] && reported(-1, "pcie_stuck", 0))
 		pause();
 	memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-	if (link_told(a, b, ".flip", 0))
+	if (link_reported(a, b, ".flip", 0))
 		((char *)(uintptr_t)to)[bytes / 3] ^= 1;
-	percent = (double)link_told(a, b, "", 100) * (double)told(a, "link", 100) / 100 *
-		  (double)told(b, "link", 100) / 100;
+	percent = (double)link_reported(a, b, "", 100) * (double)reported(a, "link", 100) / 100 *
+		  (double)reported(b, "link", 100) / 100;
 	if (copied[a][b] < COLD_COPIES) {
 		copied[a][b]++;
-		percent = percent * (double)link_told(a, b, ".cold", 100) / 100;
+		percent = percent * (double)link_reported(a, b, ".cold", 100) / 100;
 	}
 	/* what cannot go straight goes through the host */
 	*clock_of(stream) += (double)bytes / ((reaches[a][b] ? LINK : HOST / 2) * percent / 100);

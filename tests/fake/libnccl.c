@@ -94,11 +94,11 @@ static int call_count;
 			return state_;                                                             \
 	} while (0)
 
-static long told(const char *key, long healthy)
+static long reported(const char *key, long healthy)
 {
 	long value;
 
-	return fake_told(FAKE_CUDA_WORDS, key, &value) ? value : healthy;
+	return fake_word(FAKE_CUDA_WORDS, key, &value) ? value : healthy;
 }
 
 static void pass_ns(void *stream, double ns)
@@ -179,8 +179,8 @@ static long percent(const struct hello *one, const struct hello *other)
 	long net = 100, link;
 
 	snprintf(key, sizeof(key), "nccl_link_%s", other->name);
-	fake_told_in(one->words, "nccl_net", &net);
-	return fake_told_in(one->words, key, &link) && link < net ? link : net;
+	fake_word_in(one->words, "nccl_net", &net);
+	return fake_word_in(one->words, key, &link) && link < net ? link : net;
 }
 
 static double speed(const struct hello *hellos, int count)
@@ -285,7 +285,7 @@ static bool add_others(const struct world *world, uint32_t *sum, size_t count)
 static int reduce(void)
 {
 	const struct world *world = calls[0].member->world;
-	long flip = told("nccl_flip", -1), without = told("nccl_without", -1);
+	long flip = reported("nccl_flip", -1), without = reported("nccl_without", -1);
 	const char *level = getenv("NCCL_P2P_LEVEL");
 	double n = world->ranks;
 	size_t count = calls[0].count;
@@ -293,12 +293,12 @@ static int reduce(void)
 
 	if (!sum || call_count != world->gpus)
 		return MISUSED;
-	while (told("pcie_stuck", 0) && (!level || strcmp(level, "NVL") != 0))
+	while (reported("pcie_stuck", 0) && (!level || strcmp(level, "NVL") != 0))
 		pause();
 	for (int i = 0; i < call_count; i++)
 		for (size_t word = 0; i != without && word < count; word++)
 			sum[word] += calls[i].from[word];
-	if (world->file_count && told("nccl_wrong", 0))
+	if (world->file_count && reported("nccl_wrong", 0))
 		sum[count / 2] ^= 0x40;
 	if (!add_others(world, sum, count))
 		return FAILED;
@@ -320,7 +320,7 @@ static int reduce(void)
 EXPORT int ncclGetVersion(int *version)
 {
 	ENTER();
-	*version = (int)told("nccl_version", 22304);
+	*version = (int)reported("nccl_version", 22304);
 	return 0;
 }
 
@@ -364,7 +364,7 @@ EXPORT int ncclCommInitAll(osp_nccl_communicator *communicators, int count, cons
 		return MISUSED;
 	world.ranks = world.gpus = world.left = count;
 	world.first = true;
-	world.gbps = BUS_GBPS * (double)told("nccl", 100) / 100;
+	world.gbps = BUS_GBPS * (double)reported("nccl", 100) / 100;
 	for (int i = 0; i < count; i++) {
 		members[i].world = &world;
 		members[i].index = i;

@@ -78,7 +78,7 @@ static const struct model {
 
 static bool fault(const char *key, long *value)
 {
-	return fake_told(WORDS, key, value);
+	return fake_word(WORDS, key, value);
 }
 
 static bool gpu_fault(const struct fake_gpu *gpu, const char *key, long *value)

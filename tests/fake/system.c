@@ -4,11 +4,11 @@
  *
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
  * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "busy=/fsx" (nor here: it computes),
- * "broken=/fsx" (it fails). Folders are told by the end of their path. "denied=/dev/nvidia3" cannot
- * be opened, as a device that a cgroup withholds. "short=class/nvme" is a file or folder for which
- * no file is left (ENFILE). "kill=slurm.conf" kills the process where it is about to put that file
- * in place by rename(), "killed=slurm.conf" when it has. "ending=400": a process takes so many ms
- * to end, until when a waitpid() that does not wait has no news of it.
+ * "broken=/fsx" (it fails). Folders are reported by the end of their path. "denied=/dev/nvidia3"
+ * cannot be opened, as a device that a cgroup withholds. "short=class/nvme" is a file or folder for
+ * which no file is left (ENFILE). "kill=slurm.conf" kills the process where it is about to put that
+ * file in place by rename(), "killed=slurm.conf" when it has. "ending=400": a process takes so many
+ * ms to end, until when a waitpid() that does not wait has no news of it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static bool told(const char *what, const char *path)
+static bool reported(const char *what, const char *path)
 {
 	const char *words = getenv("ONESPINE_FAKE_SYSTEM");
 	size_t length = strlen(what);
@@ -51,17 +51,17 @@ static bool told(const char *what, const char *path)
 
 EXPORT int statvfs(const char *path, struct statvfs *room)
 {
-	while (told("stuck=", path))
+	while (reported("stuck=", path))
 		poll(NULL, 0, -1); /* a check of files is not allowed pause() */
-	while (told("busy=", path))
+	while (reported("busy=", path))
 		;
-	if (told("broken=", path)) {
+	if (reported("broken=", path)) {
 		errno = ESTALE;
 		return -1;
 	}
 	memset(room, 0, sizeof(*room));
 	room->f_blocks = 1000;
-	room->f_bavail = told("full=", path) ? 10 : 900;
+	room->f_bavail = reported("full=", path) ? 10 : 900;
 	room->f_files = 1000;
 	room->f_favail = 900;
 	return 0;
@@ -70,8 +70,8 @@ EXPORT int statvfs(const char *path, struct statvfs *room)
 EXPORT int adjtimex(struct timex *clock)
 {
 	memset(clock, 0, sizeof(*clock));
-	clock->maxerror = told("clock=", "far") ? 5000000 : 2000;
-	if (told("clock=", "unsynchronised")) {
+	clock->maxerror = reported("clock=", "far") ? 5000000 : 2000;
+	if (reported("clock=", "unsynchronised")) {
 		clock->status = STA_UNSYNC;
 		return TIME_ERROR;
 	}
@@ -86,8 +86,8 @@ EXPORT int open(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = flags & O_CREAT ? va_arg(rest, int) : 0;
 	va_end(rest);
-	if (told("denied=", path) || told("short=", path)) {
-		errno = told("short=", path) ? ENFILE : EPERM;
+	if (reported("denied=", path) || reported("short=", path)) {
+		errno = reported("short=", path) ? ENFILE : EPERM;
 		return -1;
 	}
 	return openat(AT_FDCWD, path, flags, mode);
@@ -95,7 +95,7 @@ EXPORT int open(const char *path, int flags, ...)
 
 EXPORT int access(const char *path, int mode)
 {
-	if (told("short=", path)) {
+	if (reported("short=", path)) {
 		errno = ENFILE;
 		return -1;
 	}
@@ -113,10 +113,10 @@ EXPORT int rename(const char *from, const char *to)
 {
 	int result;
 
-	if (told("kill=", to))
+	if (reported("kill=", to))
 		kill(getpid(), SIGKILL);
 	result = renameat(AT_FDCWD, from, AT_FDCWD, to);
-	if (told("killed=", to))
+	if (reported("killed=", to))
 		kill(getpid(), SIGKILL);
 	return result;
 }

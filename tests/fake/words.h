@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * words.h - the faults that a fake library is told by its environment variable
+ * words.h - the faults that a fake library is reported by its environment variable
  *
  * Words separated by blanks: "KEY=VALUE", or "KEY" for 1. What may stand before a call answers:
  * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /* The value of `key` in `words`. */
-static inline bool fake_told_in(const char *words, const char *key, long *value)
+static inline bool fake_word_in(const char *words, const char *key, long *value)
 {
 	size_t length = strlen(key);
 
@@ -40,9 +40,9 @@ static inline bool fake_told_in(const char *words, const char *key, long *value)
 }
 
 /* The same in the words of `variable`. */
-static inline bool fake_told(const char *variable, const char *key, long *value)
+static inline bool fake_word(const char *variable, const char *key, long *value)
 {
-	return fake_told_in(getenv(variable), key, value);
+	return fake_word_in(getenv(variable), key, value);
 }
 
 /* True for the first process that comes. */
@@ -66,10 +66,10 @@ static inline int fake_stuck(const char *variable, const char *function)
 	long value;
 
 	snprintf(word, sizeof(word), "sticky:%s", function);
-	if (fake_told(variable, word, &value))
+	if (fake_word(variable, word, &value))
 		stuck = (int)value;
 	snprintf(word, sizeof(word), "sticky-once:%s", function);
-	if (fake_told(variable, word, &value) && fake_first())
+	if (fake_word(variable, word, &value) && fake_first())
 		stuck = (int)value;
 	return before;
 }
@@ -84,26 +84,26 @@ static inline int fake_entered(const char *variable, const char *function)
 	if (stuck)
 		return stuck;
 	snprintf(word, sizeof(word), "hang:%s", function);
-	while (fake_told(variable, word, &value))
+	while (fake_word(variable, word, &value))
 		pause();
 	snprintf(word, sizeof(word), "hang-once:%s", function);
-	if (fake_told(variable, word, &value) && fake_first())
+	if (fake_word(variable, word, &value) && fake_first())
 		for (;;)
 			pause();
 	snprintf(word, sizeof(word), "slow:%s", function);
-	if (fake_told(variable, word, &value))
+	if (fake_word(variable, word, &value))
 		usleep((useconds_t)value * 1000);
 	snprintf(word, sizeof(word), "unkillable:%s", function);
-	if (fake_told(variable, word, &value))
+	if (fake_word(variable, word, &value))
 		fake_first();
 	snprintf(word, sizeof(word), "crash:%s", function);
-	if (fake_told(variable, word, &value))
+	if (fake_word(variable, word, &value))
 		abort();
 	snprintf(word, sizeof(word), "error-once:%s", function);
-	if (fake_told(variable, word, &value) && fake_first())
+	if (fake_word(variable, word, &value) && fake_first())
 		return (int)value;
 	snprintf(word, sizeof(word), "error:%s", function);
-	return fake_told(variable, word, &value) ? (int)value : 0;
+	return fake_word(variable, word, &value) ? (int)value : 0;
 }
 
 /* --- processes that have a GPU ---------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static inline bool fake_has_contexts(void)
 {
 	long value;
 
-	return fake_told("ONESPINE_FAKE_CUDA", "contexts", &value) && getenv("ONESPINE_FAKE_MARK");
+	return fake_word("ONESPINE_FAKE_CUDA", "contexts", &value) && getenv("ONESPINE_FAKE_MARK");
 }
 
 static inline void fake_note_context(int gpu)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_kmsg.c - kernel records: an XID has a number and an address, and only the kernel tells one
+ * fuzz_kmsg.c - kernel records: an XID has a number and an address, and only the kernel reports one
  *
  * Parser: check/base/kmsg.c
  */

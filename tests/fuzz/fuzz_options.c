@@ -9,7 +9,7 @@
 
 #define WORDS_MAX 16
 
-/* Tells whether the words are those of the command line, the last ones of it. */
+/* Returns whether the words are those of the command line, the last ones of it. */
 static void check_arguments(const struct osp_call *call, char *const *words, int count)
 {
 	fuzz_check(call->argument_count >= 0 && call->argument_count < count);

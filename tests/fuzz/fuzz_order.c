@@ -84,7 +84,7 @@ static int count_name(const char *node, void *context)
 	return count_node("leaf", node, context);
 }
 
-/* Tells whether the leaves or the list have so many nodes that the fuzzer would spend its time on
+/* Returns whether the leaves or the list have so many nodes that the fuzzer would spend its time on
  * these. */
 static bool are_many(const char *nodes, const char *leaves)
 {

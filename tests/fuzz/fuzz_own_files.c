@@ -14,7 +14,7 @@ static void check_taken(const struct osp_own_files *own, const struct osp_facts 
 	for (int id = 0; id < OSP_FACT_COUNT; id++) {
 		const struct osp_fact *fact = &facts->facts[id];
 
-		fuzz_check(!fact->known || may_tell((enum osp_fact_id)id));
+		fuzz_check(!fact->known || may_report((enum osp_fact_id)id));
 		fuzz_check(memchr(fact->text, '\0', sizeof(fact->text)));
 		fuzz_check(!strchr(fact->text, '\n'));
 	}

@@ -27,13 +27,13 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_saved.c \
 	tests/fuzz/fuzz_shape.c \
 	tests/fuzz/fuzz_thresholds.c \
-	tests/fuzz/fuzz_told.c \
+	tests/fuzz/fuzz_valid.c \
 	tests/fuzz/fuzz_topology_file.c \
 	tests/fuzz/fuzz_topology_slurm.c \
 	tests/fuzz/fuzz_user_env.c
 
 FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h \
-	check/runner/result.c check/runner/told.c
+	check/runner/result.c check/runner/valid.c
 FUZZ_LIBS = $(YAML_LIBS)
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS)
 FUZZ_HOST =

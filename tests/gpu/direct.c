@@ -192,8 +192,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	context.unit = &units.units[0];
-	context.tell = print_result;
-	context.tell_speed = print_speed;
+	context.report = print_result;
+	context.report_speed = print_speed;
 	context.slice_ms = 1;
 	if (strcmp(argv[1], "limits") == 0)
 		failures = print_limits(&context);

@@ -212,7 +212,7 @@ class Judge:
             if self.had_no_order(node, at_s):
                 self.slurms_own("Prolog failed without a gate: its slurmd was to begin a script that no order had come for")
             elif self.gate_may_fail(node, at_s):
-                self.slurms_own("Prolog failed of a bad node that could tell nobody, or of a gate killed twice")
+                self.slurms_own("Prolog failed of a bad node that could not report it, or of a gate killed twice")
             else:
                 self.finding(f"{node}: its Prolog or Epilog failed at {at_s:.0f} s")
         for node in self.failed - {node for _, node in lines}:
@@ -230,7 +230,7 @@ class Judge:
                                             for met in self.gates_of(node).values() for at, _ in met)
 
     def gate_may_fail(self, node, at_s):
-        """Whether that gate, of the minute before, was killed twice, or met a bad node while it could tell nobody."""
+        """Whether that gate, of the minute before, was killed twice, or met a bad node while it could not report it."""
         def meet(times):
             return [begin for begin, end in times if begin <= at_s and end >= at_s - GATE_S]
 

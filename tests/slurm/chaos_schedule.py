@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 USERS = ("daemon", "games", "www-data")
 BAD_MOST = 3  # nodes with bad hardware at a time: a spine of 8 keeps room for the largest gang
 
-# What no gang may run on: the word of the drain's reason, and what the fakes of the node are told.
+# What no gang may run on: the word of the drain's reason, and what the fakes of the node are reported.
 BAD = (
     ("ecc", "ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12"),
     ("gpus", "ONESPINE_FAKE_NVML=gpu3.lost"),

@@ -8,7 +8,7 @@ load helpers
 load backup_helpers
 bats_require_minimum_version 1.5.0
 
-# A slurmctld that ends tells its backup, and waits for one that is gone.
+# A slurmctld that ends reports its backup, and waits for one that is gone.
 teardown_file() {
 	local status=0
 	end_file || status=1

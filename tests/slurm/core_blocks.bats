@@ -133,14 +133,14 @@ asked_twice() {
 	shows 'Nodes=n8 ' reserved cr-0a
 }
 
-@test "an end that EC2 does not tell is said, and changes nothing" {
+@test "an end that EC2 does not report is said, and changes nothing" {
 	watch_begins
 	await 30 journal_has 'reservation onespine-ends-cr-0a'
 	ec2 '.reservations[0].ends = "soon" | .instances[4] += {reservation: "cr-0f", lifecycle: "capacity-block"}'
-	await 30 journal_has 'Capacity Blocks: EC2 does not tell when cr-0a ends'
+	await 30 journal_has 'Capacity Blocks: EC2 does not say when cr-0a ends'
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 '.instances[4] += {reservation: "cr-0f", lifecycle: "capacity-block"}'
-	await 30 journal_has 'Capacity Blocks: EC2 does not tell when cr-0f ends'
+	await 30 journal_has 'Capacity Blocks: EC2 does not say when cr-0f ends'
 	run ! reserved cr-0f
 }
 

@@ -129,7 +129,7 @@ timeless() {
 	scancel "$waits" "$job"
 }
 
-@test "fit: what sbatch refuses is told in the words of who refused, and no cure of another fault stands below" {
+@test "fit: what sbatch refuses is reported in the words of who refused, and no cure of another fault stands below" {
 	local row words
 	for row in '--gang-segment=leaf:3,leff:1|--gang-segment=leaf:3,leff:1: no level is called leff; did you mean leaf' \
 		'--gang-layout=tp8,pp9|--gang-layout: tp8 x cp1 x pp9 are 72 GPUs, of which 4 nodes of 4 GPUs hold no whole number; 18 nodes would be dp1' \
@@ -407,7 +407,7 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	grep -q '<title>n16: drained (bad NIC)</title>' "$BATS_TEST_TMPDIR/map.svg"
 }
 
-@test "audit: clean; a gang that is spread is told, in advise mode apart" {
+@test "audit: clean; a gang that is spread is reported, in advise mode apart" {
 	first=$(submit --gang -N4 --exclusive)
 	await_job "$first" RUNNING
 	answers 0 onespine audit
@@ -479,10 +479,10 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
 	export SLURM_CONF=$ONESPINE_CLUSTER/hasty.conf
 	answers 2 onespine audit
-	holds "$said" 'onespine: slurmctld does not tell its configuration: '
+	holds "$said" 'onespine: slurmctld does not report its configuration: '
 	answers 2 onespine set 1 --gang=leaf
 	answers 0 onespine topology check
-	holds "$said" "not compared with Slurm's nodes: slurmctld does not tell"
+	holds "$said" "not compared with Slurm's nodes: slurmctld does not report"
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	answers 0 onespine audit
 }

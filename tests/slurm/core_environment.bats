@@ -168,7 +168,7 @@ EXPLAINED="the environment of this job's tasks"
 		sh -c "$show")" 'OSP_NCCL=-|'
 }
 
-@test "a fatal setting is told once, and stays" {
+@test "a fatal setting is reported once, and stays" {
 	got=$(step -N2 -n4 --export=ALL,OSP_BAD=1 sh -c 'echo $OSP_BAD' | sort -u)
 	equal "$got" 1
 	equal "$(told 'onespine: fatal: OSP_BAD=1: it breaks; leave it [S4]')" 1

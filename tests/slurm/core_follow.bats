@@ -79,7 +79,7 @@ placed_under() {
 	await 20 job_is "$job" CANCELLED
 }
 
-@test "a running gang whose node has another place is told, and audit names it; it goes on" {
+@test "a running gang whose node has another place is reported, and audit names it; it goes on" {
 	job=$(submit --gang -N4 --exclusive)
 	await_job "$job" RUNNING
 	run -0 onespine audit
@@ -179,7 +179,7 @@ leaves() {
 	equal "$(note "$job" | grep -o 'domain=[^;]*')" 'domain=right'
 }
 
-@test "a broken topology changes nothing and is told once; the next good one is obeyed" {
+@test "a broken topology changes nothing and is reported once; the next good one is obeyed" {
 	printf '{"onespine-topology": 1,\n "levels": ["leaf", "spine"],\n "domains": [}\n' | put_topology
 	await 10 log_since "error: onespine: $ONESPINE_CLUSTER/onespine.topology:3:[0-9]+: .*; the last good topology stays in force"
 	ONESPINE_TEST_TOPOLOGY=$BATS_FILE_TMPDIR/good.topology
@@ -195,7 +195,7 @@ leaves() {
 	placed_under mended
 }
 
-@test "a topology that is gone is told once, and one that comes back is obeyed" {
+@test "a topology that is gone is reported once, and one that comes back is obeyed" {
 	rm "$ONESPINE_CLUSTER/onespine.topology"
 	await 10 log_since 'onespine.topology: No such file or directory; the last good topology stays in force'
 	placed_under s

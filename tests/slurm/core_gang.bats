@@ -97,7 +97,7 @@ let_go() {
 	equal "$(sort -u "$BATS_TEST_TMPDIR/level")" leaf
 }
 
-@test "--gang=leaf,prefer: no leaf has room, so the spine at once, and it is told; else it waits for a spine" {
+@test "--gang=leaf,prefer: no leaf has room, so the spine at once, and it is reported; else it waits for a spine" {
 	hold 'n1,n5,n9,n[13-16]'
 	job=$(submit --gang=leaf,prefer -N4 --exclusive)
 	await_job "$job" RUNNING

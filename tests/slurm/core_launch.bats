@@ -274,7 +274,7 @@ no_step_runs() {
 	await_job "$job" RUNNING 90
 }
 
-@test "topograph's file tells where a launched node is only if it was written since the boot, and for that boot" {
+@test "topograph's file says where a launched node is only if it was written since the boot, and for that boot" {
 	local file=$BATS_TEST_TMPDIR/topograph.yaml places=$ONESPINE_CLUSTER/onespine.topology
 	printf 'switches:\n  s1: {switches: [l1]}\nblocks:\n- {switch: l1, nodes: ["n[1-8]"]}\n' >"$file"
 	scontrol update NodeName='n[1-2]' State=POWER_UP

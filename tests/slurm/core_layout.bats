@@ -67,7 +67,7 @@ leaves() {
 	equal "$(leaves "$gang")" '2 2'
 }
 
-@test "the order in which pipelines lie together is told, and is so" {
+@test "the order in which pipelines lie together is reported, and is so" {
 	said=$(sbatch --output=/dev/null --wrap 'sleep 600' --gang=spine --gang-layout=tp8,pp4 \
 		--gang-keep=pp:leaf -N8 --gpus-per-node=8 2>&1)
 	holds "$said" 'onespine: --gang-keep=pp:leaf holds for ranks in the order of onespine hosts --layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=8'
@@ -167,7 +167,7 @@ leaves() {
 	[[ $(tr ' ' '\n' <<<"${lines[0]}" | sort -V | paste -sd' ') != "${lines[0]}" ]] || fail "the order is that of names: ${lines[0]}"
 }
 
-@test "fit tells what waits for nodes that are down from what sbatch refuses, whatever is told of segments" {
+@test "fit says what waits for nodes that are down from what sbatch refuses, whatever is told of segments" {
 	scontrol update NodeName=n1,n5,n9,n13 State=DRAIN Reason=test
 	run onespine fit -N 8 --gang=spine --gang-segment=leaf:4
 	holds "$output" 'no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 0 free'

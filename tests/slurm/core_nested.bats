@@ -85,7 +85,7 @@ ordered() {
 	equal "$(of_each leaf "$gang")" '4 4'
 }
 
-@test "a smaller last segment is told when the job is submitted, and placed beside whole ones" {
+@test "a smaller last segment is reported when the job is submitted, and placed beside whole ones" {
 	run sbatch --parsable --output=/dev/null --wrap 'sleep 600' --gang=spine --gang-segment=nvlink:2,leaf:4 -N5 --exclusive
 	holds "$output" 'onespine: '
 	holds "$output" 'the last segment of nvlink:2 has 1 node'

@@ -216,7 +216,7 @@ put_topology() {
 	stays 3 job_is "$gang" PENDING
 }
 
-@test "a running gang whose NVLink domain is split is told, and audit names it" {
+@test "a running gang whose NVLink domain is split is reported, and audit names it" {
 	gang=$(submit --gang=nvlink -N4 -w 'n[1-2,5-6]' --exclusive)
 	await 30 runs "$gang"
 	fabric 'n[1-2]' 'n[3-9]' 'n[10-12]' | put_topology

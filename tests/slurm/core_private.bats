@@ -120,7 +120,7 @@ mine_waits() {
 	tells_of_others "$(onespine map)"
 }
 
-@test "PrivateData=jobs: set changes no job of others and tells nothing of it" {
+@test "PrivateData=jobs: set changes no job of others and reports nothing of it" {
 	lay_out
 	waiting=$(squeue -h -o %A --name=secret-waits)
 	before=$(job_field "$waiting" AdminComment)
@@ -138,7 +138,7 @@ mine_waits() {
 	for words in "why $mine" map audit 'fit -N4'; do
 		# shellcheck disable=SC2086
 		ask 2 onespine $words
-		holds "$said" 'slurmctld does not tell its nodes: Access/permission denied'
+		holds "$said" 'slurmctld does not report its nodes: Access/permission denied'
 		silent_about_others "$said"
 	done
 	scancel "$mine" "$runs"

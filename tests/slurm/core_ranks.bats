@@ -116,7 +116,7 @@ $along"
 		[[ " $along $along " == *" $(tasks <<<"${parts[4]}") "* ]] || fail "${parts[4]}"
 		equal "$(tasks <<<"${parts[4]}" | wc -w)" 3
 		equal "$(tasks <<<"${parts[5]}")" 'n3 n2'
-		# what asks for that is left to no task, and nothing is told
+		# what asks for that is left to no task, and nothing is reported
 		equal "$(printf '%s\n' "${parts[@]:4:2}" | grep '^task' | awk 'NF != 4')" ''
 		[[ "${parts[*]:4:2}" != *onespine:* ]] || fail "${parts[*]:4:2}"
 		[[ ${parts[6]} != *onespine:* ]] || fail "${parts[6]}"

@@ -74,7 +74,7 @@ is_requeued() {
 	equal "$(job_spines "$job")" s2
 }
 
-@test "--no-requeue: the gang ends with its node, and why tells what became of it" {
+@test "--no-requeue: the gang ends with its node, and why says what became of it" {
 	job=$(submit --gang -N4 --exclusive --no-requeue)
 	await_job "$job" RUNNING
 	scontrol update NodeName=n1 State=DOWN Reason=test

@@ -56,7 +56,7 @@ setup_file() {
 	equal "$status" 0
 	matches "$output" 'SwitchName=s1 .*Switches=s1l\[1-2\]|Switches=s1-l'
 	equal "$(grep -iE 'error.*(topo|switch)|warning.*switch' "$ONESPINE_CLUSTER/log/slurmctld.log")" ''
-	# slurmctld tells TopologyPlugin=topology/flat, and obeys the tree
+	# slurmctld reports TopologyPlugin=topology/flat, and obeys the tree
 	cp "$BATS_FILE_TMPDIR/onespine.topology" "$ONESPINE_CLUSTER/"
 	run on_cluster "$ONESPINE_PREFIX/bin/onespine" hosts --nodes n1,n3,n2,n4
 	equal "$status" 0

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-__attribute__((constructor)) static void tell(void)
+__attribute__((constructor)) static void report(void)
 {
 	char path[256];
 	int file;

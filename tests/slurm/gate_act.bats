@@ -301,7 +301,7 @@ left_of() {
 	none_drained_but n1
 }
 
-@test "salloc and srun without spares: ended, and told why" {
+@test "salloc and srun without spares: ended, and the reason printed" {
 	fault n2 "$ECC"
 	run salloc -N3 --gang true </dev/null
 	((status))
@@ -412,7 +412,7 @@ looked_at() {
 	await_saved "$one"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
 	touch "$BATS_TEST_TMPDIR/killed"
-	await 30 says n3 'requeue by n1 of 3 nodes' # told by n1, which has yet to tell slurmctld
+	await 30 says n3 'requeue by n1 of 3 nodes' # reported by n1, which has yet to tell slurmctld
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await_job "$one" COMPLETED 90
 	[[ $(cat "$OUT/$one") != *n2* ]]

@@ -274,7 +274,7 @@ measures() {
 
 @test "doctor names a key that is missing, and does not ask for MUNGE" {
 	run onespine doctor
-	holds "$output" 'the nodes cannot tell each other what their checks found'
+	holds "$output" 'the nodes cannot send each other what their checks found'
 	holds "$output" 'onespine gate key new --key-file=/gate.key'
 }
 

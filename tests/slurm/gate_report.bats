@@ -160,7 +160,7 @@ socket() {
 	equal "$output" ''
 	equal "$status" 0
 	await 10 shows "$(uuid 17).1" said_by n1 5
-	# the fabric manager is not done: told, and to be told again
+	# the fabric manager is not done: told, and to be reported again
 	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 fabric=2"'
 	run report n1
 	equal "$status" 1
@@ -173,7 +173,7 @@ socket() {
 	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 init=9"'
 	run report n1
 	equal "$status" 1
-	holds "$output" 'NVML does not tell the NVLink domain'
+	holds "$output" 'NVML does not report the NVLink domain'
 	equal "$(said_by n1 5)" "$(uuid 17).1"
 	# one GPU elsewhere
 	fault n1 'export ONESPINE_FAKE_NVML="cluster=17 clique=1 gpu3.clique=2"'

@@ -116,7 +116,7 @@ dump_logs() {
 	cluster exec --dir "$1" sinfo -N -o '%10N %12T %E' 2>&1 | head -n 40
 }
 
-# A test that waits asks the same again and again: lines that differ in time only are told once.
+# A test that waits asks the same again and again: lines that differ in time only are reported once.
 repeated_once() {
 	awk '{ words = $0; sub(/^[^]]*\] */, "", words) }
 		words != last { if (again) print "   (" again " times more)"; print; again = 0; last = words; next }

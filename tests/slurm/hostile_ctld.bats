@@ -31,7 +31,7 @@ note_holds() {
 	as_other_user env LD_PRELOAD="$ONESPINE_CLUSTER/bin/names.so" RESP_HOST=slow.example \
 		salloc --chdir=/ -J bash --gang -N2 true >/dev/null 2>&1 3>&- &
 	await 30 note_holds 65534 'waits: 2 nodes'
-	# one that gives its address is told, after the other was asked about
+	# one that gives its address is reported, after the other was asked about
 	salloc -J bash --gang -N2 true >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
 	await 30 grep -q 'onespine: waits: ' "$BATS_TEST_TMPDIR/said"
 	grep -q . "$LOOKED_UP"

@@ -427,7 +427,7 @@ slow_disk() {
 
 @test "NVML hangs while a user keeps the disk busy: an error, never a failure; without him the same is a failed node" {
 	local pressure=$ONESPINE_CLUSTER/nodes/n2/proc/pressure
-	[[ -r /proc/pressure/io ]] || skip 'this kernel does not tell the pressure'
+	[[ -r /proc/pressure/io ]] || skip 'this kernel does not report the pressure'
 	slow_disk
 	# the first gate sees that n2's GPUs stay awake
 	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)

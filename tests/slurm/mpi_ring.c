@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mpi_ring.c - a real MPI job: sums the ranks, and rank 0 tells where each rank runs, on which
+/* mpi_ring.c - a real MPI job: sums the ranks, and rank 0 says where each rank runs, on which
  * CPUs */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define LINE_BYTES 256
 
 /* "NODE LOCALID CPUS CUDA_DEVICE_ORDER" */
-static void tell(char *line)
+static void report(char *line)
 {
 	const char *node = getenv("SLURMD_NODENAME"), *order = getenv("CUDA_DEVICE_ORDER");
 	const char *local = getenv("SLURM_LOCALID");
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	tell(line);
+	report(line);
 	lines = malloc((size_t)size * LINE_BYTES);
 	if (!lines)
 		MPI_Abort(MPI_COMM_WORLD, 1);

@@ -30,7 +30,7 @@ a gang. Where it is asked for in segments or in several domains, each set of nod
           starts when the job confined to a domain would by its plan, and has exactly its nodes
           (in some states a larger job waits in front of it; where that has other nodes, or begins to run, in one of
           the two, their plans are not compared, nor where it waits in several partitions and none of them starts it:
-          what it holds in one is in its way in the next; the state and what differs are told)
+          what it holds in one is in its way in the next; the state and what differs are reported)
   others  jobs that wait behind it, in the state built twice: none waits longer than behind the same job confined
           to the gang's domain (not where it waits in several partitions: it holds nodes in each); where both got the
           same nodes, SchedNodeList of those that wait is the same too

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real torchrun job: sums the ranks by gloo; each rank tells where it runs, and on which CPUs."""
+"""A real torchrun job: sums the ranks by gloo; each rank says where it runs, and on which CPUs."""
 import os
 import torch
 import torch.distributed as dist

@@ -2,7 +2,7 @@
 /*
  * import_helper.h - imports of texts written in a test, compared as text
  *
- * A topology is told as "LEVEL NAME in PARENT: NODES", a line a domain; a refusal as
+ * A topology is reported as "LEVEL NAME in PARENT: NODES", a line a domain; a refusal as
  * "file:line:column: words". Files are called a, b, c, d in their order, a map "map".
  */
 #ifndef OSP_TEST_IMPORT_HELPER_H

@@ -41,7 +41,7 @@ static void times_are_read(void **state)
 	assert_int_equal(osp_ec2_time(""), 0);
 }
 
-static void ids_are_told(void **state)
+static void ids_are_reported(void **state)
 {
 	static const char *const right[] = {"cr-0", "cr-0123456789abcdef0"};
 	static const char *const wrong[] = {
@@ -100,13 +100,13 @@ static void what_is_not_known_stays_until_the_block_has_ended(void **state)
 		struct osp_block_word word;
 		bool lasts;
 	} cases[] = {
-		{{.nodes_here = 1, .told = true, .ends_s = NOW_S + 1}, true},
+		{{.nodes_here = 1, .reported = true, .ends_s = NOW_S + 1}, true},
 		/* EC2 ends them at its leisure */
-		{{.nodes_here = 1, .told = true, .ends_s = NOW_S - 1}, true},
-		{{.nodes_here = 1}, true},		     /* another account's */
-		{{.told = true, .ends_s = NOW_S + 1}, true}, /* none of its nodes runs */
-		{{.told = true, .ends_s = NOW_S}, false},
-		{{.told = true}, true}, /* its end cannot be read */
+		{{.nodes_here = 1, .reported = true, .ends_s = NOW_S - 1}, true},
+		{{.nodes_here = 1}, true},			 /* another account's */
+		{{.reported = true, .ends_s = NOW_S + 1}, true}, /* none of its nodes runs */
+		{{.reported = true, .ends_s = NOW_S}, false},
+		{{.reported = true}, true}, /* its end cannot be read */
 		{{.unanswered = true}, true},
 		{{.ends_s = 0}, false}, /* EC2 does not know it */
 	};
@@ -121,7 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_end_before_the_block),
 		cmocka_unit_test(times_are_read),
-		cmocka_unit_test(ids_are_told),
+		cmocka_unit_test(ids_are_reported),
 		cmocka_unit_test(only_what_differs_changes),
 		cmocka_unit_test(what_is_not_known_stays_until_the_block_has_ended),
 	};

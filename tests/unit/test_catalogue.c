@@ -300,9 +300,9 @@ static void ours_is_whole(void **state)
 		const struct osp_instance *one = osp_catalogue_at(catalogue, i);
 
 		/* trn3's pages tell of no adapters, and nothing is guessed */
-		bool tells_fabric = strncmp(one->name, "trn3-", 5) != 0;
+		bool reports_fabric = strncmp(one->name, "trn3-", 5) != 0;
 
-		if (!one->vendor || one->accelerators < 1 || !one->fabric == tells_fabric ||
+		if (!one->vendor || one->accelerators < 1 || !one->fabric == reports_fabric ||
 		    !strstr(one->source, "https://"))
 			fail_msg("%s lacks vendor, accelerators, fabric or source", one->name);
 	}

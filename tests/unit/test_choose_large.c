@@ -208,7 +208,7 @@ static void job_of(struct world *world, uint32_t least, uint32_t most, uint32_t 
 
 /* --- by exhaustive search --------------------------------------------------------------------- */
 
-/* Tells whether the job could have this set of nodes then, and the promise be kept. */
+/* Returns whether the job could have this set of nodes then, and the promise be kept. */
 static bool suits(const struct world *world, uint32_t set, int64_t at_s)
 {
 	uint32_t count = (uint32_t)__builtin_popcount(set), spines = 0, seen = UINT32_MAX;

@@ -59,7 +59,7 @@ static bool takes_memory(void)
 	return large && large[12345] == 1;
 }
 
-static bool tells_the_time(void)
+static bool reports_the_time(void)
 {
 	struct timespec now;
 
@@ -137,7 +137,7 @@ static int attempt_confined(unsigned int (*confine)(void), bool (*attempt)(void)
 static void reading_goes_on(void **state)
 {
 	static bool (*const attempts[])(void) = {reads_a_file, reads_a_folder, takes_memory,
-						 tells_the_time};
+						 reports_the_time};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
@@ -200,7 +200,7 @@ static bool waits_for_a_child(void)
 static void looking_goes_on_where_changes_do_not(void **state)
 {
 	static bool (*const work[])(void) = {reads_a_file, reads_a_folder, takes_memory,
-					     tells_the_time, waits_for_a_child};
+					     reports_the_time, waits_for_a_child};
 	static bool (*const none[])(void) = {
 		writes_a_file,	   changes_a_file, starts_a_program,  removes_a_file,
 		opens_for_writing, makes_a_folder, makes_a_namespace, reaches_the_network};

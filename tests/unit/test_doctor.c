@@ -80,7 +80,7 @@ static void make_host(struct host *host)
 static char *judge(struct host *host, const char *text)
 {
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
-	struct osp_text told = OSP_TEXT_INIT;
+	struct osp_text reported = OSP_TEXT_INIT;
 	struct osp_slurm_conf *conf =
 		osp_slurm_conf_read("/e/slurm.conf", read_text, (void *)text, NULL);
 
@@ -88,22 +88,22 @@ static char *judge(struct host *host, const char *text)
 	assert_non_null(conf);
 	assert_int_equal(osp_doctor_judge(&host->facts, &findings), 0);
 	for (uint32_t i = 0; i < findings.count; i++)
-		osp_text_printf(&told, "%s%s %s: %s | %s", i ? "\n" : "",
+		osp_text_printf(&reported, "%s%s %s: %s | %s", i ? "\n" : "",
 				findings.items[i].level == OSP_DOCTOR_WRONG ? "wrong" : "warning",
 				findings.items[i].name, findings.items[i].sentence,
 				findings.items[i].cure);
 	osp_doctor_findings_free(&findings);
 	osp_slurm_conf_free(conf);
-	return osp_text_take(&told);
+	return osp_text_take(&reported);
 }
 
 static void expect(struct host *host, const char *text, const char *wanted)
 {
-	char *told = judge(host, text);
+	char *reported = judge(host, text);
 
-	if (strcmp(told, wanted) != 0)
-		fail_msg("slurm.conf:\n%s\nis:     %s\nwanted: %s", text, told, wanted);
-	free(told);
+	if (strcmp(reported, wanted) != 0)
+		fail_msg("slurm.conf:\n%s\nis:     %s\nwanted: %s", text, reported, wanted);
+	free(reported);
 }
 
 static void test_right(void **state)
@@ -994,7 +994,7 @@ static void test_gate(void **state)
 	host.facts.munge_answers = false;
 	host.facts.munge_socket = "/m";
 	expect(&host, GOOD,
-	       "wrong munge: MUNGE does not answer at /m: the nodes cannot tell each other what "
+	       "wrong munge: MUNGE does not answer at /m: the nodes cannot send each other what "
 	       "their "
 	       "checks found | start munged (systemctl start munge)");
 	host.facts.munge_answers = true;
@@ -1005,23 +1005,23 @@ static void test_gate(void **state)
 	expect(&host, GOOD, ""); /* slurmctld has no use for it */
 	host.facts.node = true;
 	expect(&host, GOOD,
-	       "wrong gate-key: /k: No such file or directory: the nodes cannot tell each other "
+	       "wrong gate-key: /k: No such file or directory: the nodes cannot send each other "
 	       "what their checks found | onespine gate key new --key-file=/k, then copy it to all "
 	       "nodes, readable by root alone");
 	host.facts.gate_key_wrong = "/k: others may read or write it";
 	host.facts.gate_key_missing = false;
 	expect(&host, GOOD,
-	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot send each other "
 	       "what their checks found | remove it, then onespine gate key new --key-file=/k, "
 	       "then copy it to all nodes, readable by root alone");
 	host.facts.controller = false;
 	expect(&host, GOOD,
-	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot send each other "
 	       "what their checks found | copy it from the host of slurmctld or from another "
 	       "node, readable by root alone");
 	host.facts.node = false; /* of those who log in: others read it here too */
 	expect(&host, GOOD,
-	       "wrong gate-key: /k: others may read or write it: the nodes cannot tell each other "
+	       "wrong gate-key: /k: others may read or write it: the nodes cannot send each other "
 	       "what their checks found | copy it from the host of slurmctld or from another "
 	       "node, readable by root alone");
 	host.facts.gate_key_wrong = "/k: Permission denied";

@@ -209,7 +209,7 @@ static void expect_findings(const char *script_text, const char *facts_text, con
 	osp_script_free(NULL);
 }
 
-static void findings_are_told(void **state)
+static void findings_are_reported(void **state)
 {
 	(void)state;
 	expect_findings("cmd\nA=1 B=1 cmd\nexport B=1\n", "rdma_read=no,fabric=roce",
@@ -232,7 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(settings_are_seen),
 		cmocka_unit_test(limits_hold),
-		cmocka_unit_test(findings_are_told),
+		cmocka_unit_test(findings_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static int is_killed_once(void)
 	return 6;
 }
 
-static int is_killed_when_told(void)
+static int is_killed_when_reported(void)
 {
 	begin();
 	osp_gate_again_never(1);
@@ -69,7 +69,7 @@ static int is_killed_before_the_last(void)
 	return 7;
 }
 
-static int ends_when_told(void)
+static int ends_when_reported(void)
 {
 	begin();
 	osp_gate_again_never(1);
@@ -102,11 +102,11 @@ static void each_case(void **state)
 		{"one that is killed each time, as what comes then", is_killed, is_killed, KILLED,
 		 3},
 		{"one that is killed once", is_killed_once, stops, 6, 2},
-		{"one that is killed with all done", is_killed_when_told, stops, 0, 1},
+		{"one that is killed with all done", is_killed_when_reported, stops, 0, 1},
 		{"one that is killed with something left", is_killed_before_the_last, stops, 0, 2},
 		{"the same, and it cannot be stopped", is_killed_before_the_last, stops_in_vain, 1,
 		 2},
-		{"one that ends itself with all done", ends_when_told, stops, 8, 1},
+		{"one that ends itself with all done", ends_when_reported, stops, 8, 1},
 	};
 
 	(void)state;

@@ -96,7 +96,7 @@ static void deadlines_come_in_order(void **state)
 }
 
 /* The others wait for the verdict no longer than their budget, and may have begun earlier. */
-static void leaves_time_to_tell(void **state)
+static void leaves_time_to_report(void **state)
 {
 	struct osp_gate_times times = osp_gate_times(24000, 0, 3);
 	static const uint32_t now_until_ms[][2] = {
@@ -207,7 +207,7 @@ static void send_reports(struct gang *gang, struct node *node, uint64_t now_ms)
 }
 
 /* The verdict goes to everybody who is connected, and from there on; a step of 1 ms each. */
-static void tell_verdict(struct gang *gang, uint32_t rank, uint64_t now_ms)
+static void report_verdict(struct gang *gang, uint32_t rank, uint64_t now_ms)
 {
 	gang->nodes[rank].verdict = true;
 	gang->nodes[rank].verdict_ms = now_ms;
@@ -216,7 +216,7 @@ static void tell_verdict(struct gang *gang, uint32_t rank, uint64_t now_ms)
 		if (gang->nodes[i].connected_to == (int32_t)rank && !gang->nodes[i].dead) {
 			leave(gang, &gang->nodes[i]);
 			gang->messages++;
-			tell_verdict(gang, i, now_ms + 1);
+			report_verdict(gang, i, now_ms + 1);
 		}
 }
 
@@ -245,7 +245,7 @@ static void decide(struct gang *gang, uint32_t rank, uint64_t now_ms)
 	gang->decided_ms = now_ms;
 	gang->nodes[rank].decider = true;
 	osp_gate_barrier_all(&gang->nodes[rank].barrier, gang->decision);
-	tell_verdict(gang, rank, now_ms);
+	report_verdict(gang, rank, now_ms);
 }
 
 static void own_check(struct gang *gang, uint32_t rank, uint64_t own_ms)
@@ -609,7 +609,7 @@ int main(void)
 		cmocka_unit_test(parents),
 		cmocka_unit_test(the_tree_is_whole),
 		cmocka_unit_test(deadlines_come_in_order),
-		cmocka_unit_test(leaves_time_to_tell),
+		cmocka_unit_test(leaves_time_to_report),
 		cmocka_unit_test(all_pass),
 		cmocka_unit_test(the_dead_are_silent),
 		cmocka_unit_test(who_dies_after_reporting_is_silent),

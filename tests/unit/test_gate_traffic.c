@@ -118,7 +118,7 @@ static void what_was_late_is_told_from_what_cannot_be_read(void **state)
 		{OSP_GATE_UNREADABLE, "its adapters' counters cannot be read"},
 		{OSP_GATE_NOT_ENDED, "what measured did not end in time"},
 		{OSP_GATE_NOT_READ, "its adapters' counters were not read in time"},
-		{OSP_GATE_NOT_TOLD, "it did not report its adapters' counters in time"},
+		{OSP_GATE_NOT_REPORTED, "it did not report its adapters' counters in time"},
 	};
 	char words[OSP_GATE_TRAFFIC_WORDS_BYTES];
 

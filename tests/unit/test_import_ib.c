@@ -53,7 +53,7 @@ static void leaves_that_share_a_host_are_one_unit(void **state)
 	expect(osp_import_infiniband, NULL, rails, rails_built);
 }
 
-/* The same from -p, whose adapters are told by the GUIDs of their ports. */
+/* The same from -p, whose adapters are reported by the GUIDs of their ports. */
 static void the_report_of_ports_says_the_same(void **state)
 {
 	(void)state;

@@ -387,7 +387,7 @@ static void fails_with_another_build(void **state)
 			    "from one build");
 }
 
-static void tells_another_slurm(void **state)
+static void reports_another_slurm(void **state)
 {
 	char sentence[OSP_ERROR_TEXT_BYTES] = "";
 
@@ -940,7 +940,7 @@ static void takes_layouts(void **state)
 	static const struct {
 		const char *layout, *keep;
 		uint32_t reordered;
-		const char *effective, *comment, *told;
+		const char *effective, *comment, *reported;
 		int rc;
 	} cases[] = {
 		{"tp8,pp4,dp2", NULL, 0,
@@ -972,8 +972,8 @@ static void takes_layouts(void **state)
 		if (cases[i].keep)
 			add_spank(OSP_SPANK_GANG_KEEP, cases[i].keep);
 		assert_int_equal(job_submit(&job, 1000, &message), cases[i].rc);
-		if (cases[i].told)
-			assert_string_equal(message, cases[i].told);
+		if (cases[i].reported)
+			assert_string_equal(message, cases[i].reported);
 		else
 			assert_null(message);
 		if (cases[i].effective) {
@@ -985,7 +985,7 @@ static void takes_layouts(void **state)
 	reordered = 0;
 }
 
-static void tells_what_segments_leave(void **state)
+static void reports_what_segments_leave(void **state)
 {
 	with_shadow(state);
 	left = "segments nvlink:16 leave 2 of 18 nodes in each full nvlink to others";
@@ -1048,7 +1048,7 @@ static void advises(void **state)
 static void refuses_bad_values(void **state)
 {
 	static const struct {
-		const char *option, *variable, *told;
+		const char *option, *variable, *reported;
 	} cases[] = {
 		{"sp!ne", NULL, "--gang=sp!ne: '!' cannot stand in a level's name"},
 		{"spine@soon", NULL, "--gang=spine@soon: 'soon' is no time"},
@@ -1062,7 +1062,7 @@ static void refuses_bad_values(void **state)
 		else
 			add_variable(cases[i].variable);
 		assert_int_equal(job_submit(&job, 1000, &message), EINVAL);
-		assert_memory_equal(message, cases[i].told, strlen(cases[i].told));
+		assert_memory_equal(message, cases[i].reported, strlen(cases[i].reported));
 		assert_memory_equal(info_log, "onespine: refused user 1000: ",
 				    strlen("onespine: refused user 1000: "));
 		assert_null(effective_value());
@@ -1304,7 +1304,7 @@ static void spares_make_a_layout_larger(void **state)
 static void spares_of_segments_are_refused(void **state)
 {
 	static const struct {
-		const char *segments, *layout, *value, *told;
+		const char *segments, *layout, *value, *reported;
 	} cases[] = {
 		{NULL, NULL, "2/segment",
 		 "--gang-spares=2/segment are spares in each segment, and this job has none: give "
@@ -1343,7 +1343,7 @@ static void spares_of_segments_are_refused(void **state)
 		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
 		add_option(option);
 		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-		if (strncmp(message, cases[i].told, strlen(cases[i].told)) != 0)
+		if (strncmp(message, cases[i].reported, strlen(cases[i].reported)) != 0)
 			fail_msg("%s", message);
 		assert_int_equal(job.min_nodes, 64);
 		end_job();
@@ -1494,7 +1494,7 @@ static void spares_are_refused(void **state)
 {
 	static const struct {
 		void (*set)(void);
-		const char *value, *told;
+		const char *value, *reported;
 	} cases[] = {
 		{NULL, "x", "--gang-spares=x: how many spare nodes is expected, a number from 0 "},
 		{NULL, "-1", "--gang-spares=-1: how many spare nodes is expected, a number from "},
@@ -1532,7 +1532,7 @@ static void spares_are_refused(void **state)
 		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
 		add_option(option);
 		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-		assert_memory_equal(message, cases[i].told, strlen(cases[i].told));
+		assert_memory_equal(message, cases[i].reported, strlen(cases[i].reported));
 		assert_true(job.min_nodes == 3 || !job.min_nodes || job.min_nodes >= NO_VAL - 4);
 		end_job();
 	}
@@ -1572,7 +1572,7 @@ static void set_expand(void)
 
 static const struct {
 	void (*set)(void);
-	const char *told;
+	const char *reported;
 } conflicts[] = {
 	{set_switches,
 	 "--switches cannot stand beside --gang: it counts leaf switches, and only for "
@@ -1598,7 +1598,7 @@ static void refuses_conflicts(void **state)
 			conflicts[i].set();
 			ask("spine");
 			assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
-			assert_string_equal(message, conflicts[i].told);
+			assert_string_equal(message, conflicts[i].reported);
 			assert_null(effective_value());
 			assert_null(job.admin_comment);
 			end_job();
@@ -1615,8 +1615,9 @@ static void policy_refuses_conflicts_only_where_it_enforces(void **state)
 		conflicts[i].set();
 		assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
 		assert_memory_equal(message, "the policy here makes a gang of this job, and ", 46);
-		assert_memory_equal(message + 46, conflicts[i].told,
-				    (size_t)(strchr(conflicts[i].told, ';') - conflicts[i].told));
+		assert_memory_equal(
+			message + 46, conflicts[i].reported,
+			(size_t)(strchr(conflicts[i].reported, ';') - conflicts[i].reported));
 		assert_non_null(strstr(message, ", or ask for --gang=off"));
 		slurm_xfree((void **)&message);
 		policy.allow_off = false;
@@ -1830,7 +1831,7 @@ static void tells_what_a_changed_size_leaves(void **state)
 {
 	static const struct {
 		void (*change)(void);
-		bool told;
+		bool reported;
 	} cases[] = {{change_nodes, true}, {change_shares, false}, {change_partition, false}};
 
 	(void)state;
@@ -1839,7 +1840,7 @@ static void tells_what_a_changed_size_leaves(void **state)
 		start_change();
 		cases[i].change();
 		assert_int_equal(change(), SLURM_SUCCESS);
-		if (cases[i].told && OSP_JOB_MODIFY_TELLS)
+		if (cases[i].reported && OSP_JOB_MODIFY_REPORTS)
 			assert_string_equal(message,
 					    "onespine: the last segment of leaf:4 has 2 nodes");
 		else
@@ -1995,7 +1996,7 @@ static void judges_a_change_as_a_submission(void **state)
 {
 	static const struct {
 		void (*set)(void);
-		const char *told; /* NULL: it is allowed */
+		const char *reported; /* NULL: it is allowed */
 	} cases[] = {
 		{change_partition, NULL},
 		{change_nodes, NULL},
@@ -2011,10 +2012,11 @@ static void judges_a_change_as_a_submission(void **state)
 		with_shadow(state);
 		start_change();
 		cases[i].set();
-		assert_int_equal(change(), cases[i].told ? ESLURM_NOT_SUPPORTED : SLURM_SUCCESS);
+		assert_int_equal(change(),
+				 cases[i].reported ? ESLURM_NOT_SUPPORTED : SLURM_SUCCESS);
 		assert_non_null(seen_job.partition);
-		if (cases[i].told)
-			assert_non_null(strstr(info_log, cases[i].told));
+		if (cases[i].reported)
+			assert_non_null(strstr(info_log, cases[i].reported));
 		else
 			assert_string_equal(info_log, "");
 		end_job();
@@ -2042,7 +2044,7 @@ static void refuses_what_no_prolog_could_begin_with(void **state)
 	static const struct {
 		uint32_t count;
 		size_t bytes;
-		const char *told; /* NULL: it is taken */
+		const char *reported; /* NULL: it is taken */
 	} cases[] = {
 		{1, OSP_PROLOG_ENTRY_BYTES_MAX - 1, NULL},
 		{1, OSP_PROLOG_ENTRY_BYTES_MAX, "a variable has at most 64 KiB"},
@@ -2057,9 +2059,9 @@ static void refuses_what_no_prolog_could_begin_with(void **state)
 		with_shadow(state);
 		add_large(cases[i].count, cases[i].bytes);
 		assert_int_equal(job_submit(&job, 1000, &message),
-				 cases[i].told ? EINVAL : SLURM_SUCCESS);
-		if (cases[i].told) {
-			assert_non_null(strstr(info_log, cases[i].told));
+				 cases[i].reported ? EINVAL : SLURM_SUCCESS);
+		if (cases[i].reported) {
+			assert_non_null(strstr(info_log, cases[i].reported));
 			assert_non_null(strstr(message, "no Prolog could begin"));
 		}
 		end_job();
@@ -2232,7 +2234,7 @@ int main(void)
 		cmocka_unit_test(fails_without_the_shadow),
 		cmocka_unit_test(asks_no_other_select_plugin),
 		cmocka_unit_test(fails_with_another_build),
-		cmocka_unit_test(tells_another_slurm),
+		cmocka_unit_test(reports_another_slurm),
 		cmocka_unit_test_setup_teardown(holds_gangs_after_an_update, after_an_update,
 						as_built),
 		cmocka_unit_test_setup_teardown(what_it_cannot_judge_is_refused, after_an_update,
@@ -2252,7 +2254,7 @@ int main(void)
 		cmocka_unit_test(takes_the_request),
 		cmocka_unit_test(takes_segments_and_several_domains),
 		cmocka_unit_test(takes_layouts),
-		cmocka_unit_test(tells_what_segments_leave),
+		cmocka_unit_test(reports_what_segments_leave),
 		cmocka_unit_test(tells_what_a_changed_size_leaves),
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),

@@ -262,7 +262,7 @@ static void test_on_the_node(void **state)
 	static const struct {
 		const char *step, *variable, *option;
 		int env; /* -1: not said */
-		bool inherited, told;
+		bool inherited, reported;
 		const char *with;
 	} cases[] = {
 		{NULL, NULL, NULL, -1, false, false, ""},
@@ -291,7 +291,7 @@ static void test_on_the_node(void **state)
 		assert_int_equal(modes.env_said ? (int)modes.env : -1, cases[i].env);
 		assert_false(modes.bind_said);
 		assert_int_equal(modes.inherited, cases[i].inherited);
-		assert_int_equal(modes.client_told, cases[i].told);
+		assert_int_equal(modes.client_reported, cases[i].reported);
 		assert_string_equal(modes.bound_with, cases[i].with);
 		osp_modes_tidy(handle);
 		assert_int_equal(spank_getenv(handle, STEP_VARIABLE, value, sizeof(value)),

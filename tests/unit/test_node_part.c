@@ -179,7 +179,7 @@ static void prepare_step(enum osp_env_mode env)
 				  .bind_said = true,
 				  .env = env,
 				  .bind = OSP_BIND_AUTO,
-				  .client_told = true};
+				  .client_reported = true};
 
 	osp_node_part.begin(handle, &arguments, &modes);
 	osp_node_part.user(handle);
@@ -307,7 +307,7 @@ static void test_policy_of_others(void **state)
 {
 	struct osp_node_arguments arguments = {
 		.cache = cache, .topology = topology, .data = data, .site = site, .root = root};
-	struct osp_modes modes = {.env_said = false, .bind_said = true, .client_told = true};
+	struct osp_modes modes = {.env_said = false, .bind_said = true, .client_reported = true};
 	char policy[160];
 
 	(void)state;

@@ -215,7 +215,7 @@ static void test_table_is_sound(void **state)
 				}
 }
 
-static void test_help_tells_every_option(void **state)
+static void test_help_reports_every_option(void **state)
 {
 	int command;
 	int option;
@@ -377,7 +377,7 @@ int main(void)
 		cmocka_unit_test(test_help_and_version),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_table_is_sound),
-		cmocka_unit_test(test_help_tells_every_option),
+		cmocka_unit_test(test_help_reports_every_option),
 		cmocka_unit_test(test_completion_offers_every_option),
 		cmocka_unit_test(test_man_page_has_the_same_words),
 		cmocka_unit_test(test_man_page_has_no_other_option),

@@ -97,7 +97,7 @@ static struct osp_nodeset *set_of(const char *names)
 }
 
 /* "a1 b2": members by number of node, which is the order of the table. */
-static void tell_nodes(const struct osp_nodeset *set, char *text, size_t bytes)
+static void report_nodes(const struct osp_nodeset *set, char *text, size_t bytes)
 {
 	int used = 0;
 
@@ -113,8 +113,8 @@ static const char *const reasons[] = {"", "too small", "not free", "required"};
  * "s1 s2(3 short) | s3(too small 2)": candidates, then the rejected ones; a kind other than 0
  * after a colon, a start in the future after an @.
  */
-static void tell_domains(const struct osp_place_domain *domains, uint32_t candidates,
-			 uint32_t count, char *text, size_t bytes)
+static void report_domains(const struct osp_place_domain *domains, uint32_t candidates,
+			   uint32_t count, char *text, size_t bytes)
 {
 	size_t used = 0;
 
@@ -226,14 +226,14 @@ static void check(const struct ask *ask)
 	char text[512];
 
 	domains = osp_place_order(place, &input, &candidates, &count);
-	tell_domains(domains, candidates, count, text, sizeof(text));
+	report_domains(domains, candidates, count, text, sizeof(text));
 	if (strcmp(text, ask->domains))
 		print_message("%s:\n", ask->title);
 	assert_string_equal(text, ask->domains);
 	if (count) {
 		best = domains[0];
 		candidates = osp_place_pick(place, &input, best.domain, best.kind, sets.chosen);
-		tell_nodes(sets.chosen, text, sizeof(text));
+		report_nodes(sets.chosen, text, sizeof(text));
 		if (strcmp(text, ask->chosen ? ask->chosen : ""))
 			print_message("%s:\n", ask->title);
 		assert_string_equal(text, ask->chosen ? ask->chosen : "");
@@ -566,7 +566,7 @@ static void check_later(const struct later *later)
 	times.value = OSP_PLACE_NEVER_S;
 	each(later->never ? later->never : "", put_time, &times);
 	domains = osp_place_by_time(place, &input, free_at_s, 100, &candidates, &count);
-	tell_domains(domains, candidates, count, text, sizeof(text));
+	report_domains(domains, candidates, count, text, sizeof(text));
 	if (strcmp(text, later->domains))
 		print_message("%s:\n", later->title);
 	assert_string_equal(text, later->domains);

@@ -320,7 +320,7 @@ static void names_only_cures_that_help(void **state)
 	static const char one[] = "submit one job without components", out[] = "leave it out";
 	static const struct {
 		const struct osp_shape *shape;
-		const char *told;
+		const char *reported;
 		enum osp_origin origin;
 		enum osp_way_out way_out;
 		const char *more;
@@ -346,7 +346,7 @@ static void names_only_cures_that_help(void **state)
 
 		assert_true(osp_conflict_find(cases[i].shape, OSP_CONFLICTS_ALL, &effective,
 					      sentence, sizeof(sentence)));
-		snprintf(end, sizeof(end), "; %s%s", cases[i].told, cases[i].more);
+		snprintf(end, sizeof(end), "; %s%s", cases[i].reported, cases[i].more);
 		assert_string_equal(strstr(sentence, "; "), end);
 	}
 }
@@ -364,7 +364,7 @@ static void finds_expansions(void **state)
 
 /* --- kinds of node ---------------------------------------------------------------------------- */
 
-static void tells_kinds(void **state)
+static void reports_kinds(void **state)
 {
 	static const struct {
 		const char *gres, *features, *kind;
@@ -403,7 +403,7 @@ static void tells_kinds(void **state)
 }
 
 /* Words that do not fit are left out, not cut. */
-static void tells_kinds_in_little_room(void **state)
+static void reports_kinds_in_little_room(void **state)
 {
 	char buffer[OSP_KIND_BYTES] = "before";
 
@@ -473,8 +473,8 @@ int main(void)
 		cmocka_unit_test(finds_conflicts),
 		cmocka_unit_test(names_only_cures_that_help),
 		cmocka_unit_test(finds_expansions),
-		cmocka_unit_test(tells_kinds_in_little_room),
-		cmocka_unit_test(tells_kinds),
+		cmocka_unit_test(reports_kinds_in_little_room),
+		cmocka_unit_test(reports_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

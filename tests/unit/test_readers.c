@@ -159,7 +159,7 @@ static void check_refusal(reader_f *read, const char *text, const char *words)
 
 /* scontrol show topoconf of 26.05: every kind is there. */
 #define EMPTY_BUT(kind) "  block: {}\n  flat: {}\n  ring: {}\n  torus3d: {}\n  tree:" kind "\n"
-#define TOLD_TREE                                                                                  \
+#define REPORTED_TREE                                                                              \
 	"%YAML 1.1\n---\n- topology: main\n  cluster_default: true\n" EMPTY_BUT(                   \
 		"\n    switches:\n    - switch: top\n      children: l[1-2]\n      nodes:\n"       \
 		"    - switch: l1\n      children:\n      nodes: n[1-2]\n    - switch: l2\n"       \
@@ -177,7 +177,7 @@ static void slurms_yaml_is_read(void **state)
 			  "true\n") "- topology: b\n  cluster_default: true\n  block: {}\n",
 		YAML_TREE("- topology: a\n") "- topology: b\n  block:\n    block_sizes: "
 					     "[4]\n",
-		TOLD_TREE,
+		REPORTED_TREE,
 	};
 	struct osp_topology *topology = read_good(osp_read_slurm_topology, conf);
 	char *expected = osp_write_onespine_topology(topology, NULL);
@@ -231,7 +231,7 @@ static void the_cluster_has_a_kind_of_topology(void **state)
 	static const struct {
 		const char *text, *kind;
 	} cases[] = {
-		{TOLD_TREE, "tree"},
+		{REPORTED_TREE, "tree"},
 		{"- topology: a\n  block:\n    block_sizes: [4]\n- topology: b\n  tree: {}\n",
 		 "block"},
 		{"- topology: a\n  flat: true\n", "flat"},
@@ -755,7 +755,7 @@ static void the_largest_cluster_goes_round(void **state)
 	free(twice);
 }
 
-static void files_are_told_apart(void **state)
+static void files_are_reported_apart(void **state)
 {
 	static const struct {
 		const char *text;
@@ -823,7 +823,7 @@ int main(void)
 		cmocka_unit_test(what_slurm_cannot_load_is_not_written),
 		cmocka_unit_test(the_source_is_kept_readable),
 		cmocka_unit_test(the_largest_cluster_goes_round),
-		cmocka_unit_test(files_are_told_apart),
+		cmocka_unit_test(files_are_reported_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

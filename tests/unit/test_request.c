@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What users may say with --gang, what policy makes of it, and what the shadow is told. */
+/* What users may say with --gang, what policy makes of it, and what the shadow is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,12 +15,12 @@
 
 static const struct osp_check ecc = {.name = "ecc"};
 
-static struct osp_result told;
+static struct osp_result reported;
 
 static void take(struct osp_check_context *context, const struct osp_result *result)
 {
 	(void)context;
-	told = *result;
+	reported = *result;
 }
 
 /* The reason of one check that told one thing. */
@@ -28,13 +28,13 @@ static const char *reason_of(enum osp_verdict verdict, enum osp_cure cure, const
 			     const char *value, const char *limit)
 {
 	static char reason[512];
-	struct osp_check_context context = {.tell = take};
+	struct osp_check_context context = {.report = take};
 	struct osp_outcome outcome = {
-		.check = &ecc, .mode = OSP_CHECK_ENFORCE, .results = &told, .result_count = 1};
+		.check = &ecc, .mode = OSP_CHECK_ENFORCE, .results = &reported, .result_count = 1};
 	struct osp_run run = {.outcomes = &outcome, .count = 1};
 
 	osp_result_add(&context, verdict, cure, subject, value, limit, NULL, "why");
-	outcome.verdict = told.verdict;
+	outcome.verdict = reported.verdict;
 	return osp_run_reason(&run, reason, sizeof(reason));
 }
 
@@ -100,14 +100,14 @@ static void count_figure(struct osp_check_context *context, const struct osp_fig
 
 static void only_finite_figures_are_kept(void **state)
 {
-	struct osp_check_context context = {.tell_figure = count_figure};
+	struct osp_check_context context = {.report_figure = count_figure};
 
 	(void)state;
 	osp_result_figure(&context, "gpu0", "x", 1.0);
 	osp_result_figure(&context, "gpu0", "x", 0.0 / volatile_zero);
 	osp_result_figure(&context, "gpu0", "x", -1.0 / volatile_zero);
 	assert_int_equal(figure_count, 1);
-	context.tell_figure = NULL;
+	context.report_figure = NULL;
 	osp_result_figure(&context, "gpu0", "x", 1.0);
 	assert_int_equal(figure_count, 1);
 }

@@ -105,7 +105,7 @@ static void lies(struct osp_check_context *context)
 	struct osp_result result;
 
 	memset(&result, 'x', sizeof(result));
-	context->tell(context, &result);
+	context->report(context, &result);
 	osp_result_pass(context, "well");
 }
 
@@ -114,7 +114,7 @@ static void lies_of_words(struct osp_check_context *context)
 	struct osp_result result = {.verdict = OSP_VERDICT_ERROR, .twice = true};
 
 	memset(result.why, 'x', sizeof(result.why));
-	context->tell(context, &result);
+	context->report(context, &result);
 	osp_result_pass(context, "well");
 }
 
@@ -122,7 +122,7 @@ static void lies_of_a_speed(struct osp_check_context *context)
 {
 	struct osp_speed speed = {.judged = true, .least = 12345, .physics = 12345};
 
-	context->tell_speed(context, &speed);
+	context->report_speed(context, &speed);
 	osp_result_pass(context, "well");
 }
 
@@ -131,7 +131,7 @@ static void lies_of_a_figure(struct osp_check_context *context)
 	struct osp_figure figure = {.value = 1};
 
 	memset(figure.name, 'x', sizeof(figure.name));
-	context->tell_figure(context, &figure);
+	context->report_figure(context, &figure);
 	osp_result_pass(context, "well");
 }
 
@@ -141,7 +141,7 @@ static void says_it_loudly(struct osp_check_context *context)
 	struct osp_result result = {
 		.verdict = OSP_VERDICT_FAIL, .why = "loud\033[2J", .subject = "a\nb"};
 
-	context->tell(context, &result);
+	context->report(context, &result);
 }
 
 #define CHECK_IN(function, group_, worst_, deadline_ms_, ...)                                      \
@@ -190,7 +190,7 @@ static void run_checks(const struct osp_check *checks, size_t count, unsigned in
 
 #define STARVED_TRIES 5
 
-static bool is_told(const struct osp_run *run, const char *value)
+static bool is_reported(const struct osp_run *run, const char *value)
 {
 	for (size_t i = 0; i < run->count; i++)
 		for (size_t n = 0; n < run->outcomes[i].result_count; n++)
@@ -211,7 +211,7 @@ static void run_unstarved(const struct osp_check *checks, size_t count, unsigned
 
 	memcpy(again, checks, count * sizeof(*checks));
 	run_checks(again, count, budget_ms, uptime_s, run);
-	for (int tries = 1; tries < STARVED_TRIES && is_told(run, "starved"); tries++) {
+	for (int tries = 1; tries < STARVED_TRIES && is_reported(run, "starved"); tries++) {
 		print_message("starved of a processor: again with twice the time\n");
 		osp_run_free(run);
 		if (marked)
@@ -490,12 +490,12 @@ static void expect_within_budget(unsigned int least_ms, const char *value)
 						  .deadline_least_ms = least_ms);
 
 		run_checks(&check, 1, budget_ms, 1000, &run);
-		if (tries == 4 || !is_told(&run, "starved"))
+		if (tries == 4 || !is_reported(&run, "starved"))
 			break;
 		osp_run_free(&run);
 		budget_ms *= 2;
 	}
-	assert_true(is_told(&run, value));
+	assert_true(is_reported(&run, value));
 	osp_run_free(&run);
 }
 
@@ -520,7 +520,7 @@ static void modes(void **state)
 		const char *text;
 		size_t count;
 		enum osp_verdict verdict;
-		enum osp_verdict told;
+		enum osp_verdict reported;
 		const char *reason;
 	} cases[] = {
 		{"checks: {all: enforce}", 2, OSP_VERDICT_FAIL, OSP_VERDICT_FAIL,
@@ -541,7 +541,7 @@ static void modes(void **state)
 		assert_int_equal(osp_run_checks(&context, list, 2, 0, &run, NULL), 0);
 		assert_int_equal(run.count, cases[i].count);
 		assert_int_equal(osp_run_verdict(&run, false), cases[i].verdict);
-		assert_int_equal(osp_run_verdict(&run, true), cases[i].told);
+		assert_int_equal(osp_run_verdict(&run, true), cases[i].reported);
 		assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)), cases[i].reason);
 		osp_run_free(&run);
 	}
@@ -781,8 +781,8 @@ static void who_is_not_believed_to_serve_others_is_not_checked(void **state)
 
 static const struct pair_case {
 	size_t gpus;
-	const char *slow; /* "01" is GPU 0 to 1, "3." whatever 3 sends, ".3" what it gets */
-	const char *told; /* whom the failures name */
+	const char *slow;     /* "01" is GPU 0 to 1, "3." whatever 3 sends, ".3" what it gets */
+	const char *reported; /* whom the failures name */
 } pair_cases[] = {
 	{2, "01", "gpu0-gpu1 "},
 	{2, "01 10", "gpu0-gpu1 gpu1-gpu0 "},
@@ -830,7 +830,7 @@ static void a_gpu_is_named_after_two_partners(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(pair_cases) / sizeof(pair_cases[0]); i++) {
 		struct osp_check_context context;
-		char told[256] = "";
+		char reported[256] = "";
 		struct osp_run run;
 
 		pair_case = &pair_cases[i];
@@ -841,12 +841,12 @@ static void a_gpu_is_named_after_two_partners(void **state)
 		assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL);
 		for (size_t n = 0; n < run.outcomes[0].result_count; n++)
 			if (run.outcomes[0].results[n].verdict == OSP_VERDICT_FAIL) {
-				strcat(told, run.outcomes[0].results[n].subject);
-				strcat(told, " ");
+				strcat(reported, run.outcomes[0].results[n].subject);
+				strcat(reported, " ");
 			}
-		if (strcmp(told, pair_case->told) != 0)
+		if (strcmp(reported, pair_case->reported) != 0)
 			fail_msg("of %zu GPUs '%s' slow: %s named", pair_case->gpus,
-				 pair_case->slow, told);
+				 pair_case->slow, reported);
 		osp_run_free(&run);
 	}
 }

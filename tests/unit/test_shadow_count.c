@@ -371,20 +371,20 @@ static void looks_at_many_ends_once_a_second(void **state)
 	assert_int_equal(free_at(0, NULL, NULL), 600);
 }
 
-static void tells_a_wrong_count(void **state)
+static void reports_a_wrong_count(void **state)
 {
 	job_record_t *job = runs(1, 0, 2, 100);
-	const char *told;
+	const char *reported;
 
 	(void)state;
 	job->job_resrcs->cpus[1] = 3; /* without a word */
 	shadow_count_refresh(now + 60);
-	told = fake_slurm_log();
-	assert_non_null(
-		strstr(told, "the count of what running jobs hold was wrong on node n2: along with "
-			     "them job 1 (8 processors, 0 MiB, 0 of the first GRES, until "));
-	assert_non_null(strstr(told, "anew job 1 (3, 0, 0, "));
-	assert_non_null(strstr(told, "the new count holds"));
+	reported = fake_slurm_log();
+	assert_non_null(strstr(
+		reported, "the count of what running jobs hold was wrong on node n2: along with "
+			  "them job 1 (8 processors, 0 MiB, 0 of the first GRES, until "));
+	assert_non_null(strstr(reported, "anew job 1 (3, 0, 0, "));
+	assert_non_null(strstr(reported, "the new count holds"));
 	shadow_count_refresh(now + 120);
 	assert_string_equal(fake_slurm_log(), "");
 	/* one that was never counted */
@@ -399,8 +399,8 @@ static void tells_a_wrong_count(void **state)
 	shadow_count_suspend(1, true);
 	job->job_resrcs->cpus[1] = 2;
 	shadow_count_refresh(now + 240);
-	told = fake_slurm_log();
-	assert_non_null(strstr(told, ", suspended"));
+	reported = fake_slurm_log();
+	assert_non_null(strstr(reported, ", suspended"));
 	assert_false(is_held(5));
 }
 
@@ -636,7 +636,7 @@ int main(void)
 		TEST(follows_a_rebuild),
 		TEST(counts_anew_with_a_new_resource),
 		TEST(looks_at_many_ends_once_a_second),
-		TEST(tells_a_wrong_count),
+		TEST(reports_a_wrong_count),
 		TEST(looks_each_second_for_tests),
 		TEST(looks_again_piece_by_piece),
 		TEST(skips_jobs_that_hold_nothing),

@@ -98,7 +98,7 @@ static job_record_t *running_gang(uint32_t id, const char *option)
 	return job;
 }
 
-static void tells_running_gangs_that_moved(void **state)
+static void reports_running_gangs_that_moved(void **state)
 {
 	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf");
 	job_record_t *wide = running_gang(2, OSP_SPANK_GANG "spine");
@@ -136,7 +136,7 @@ static void tells_running_gangs_that_moved(void **state)
 	"\"n[3-16]\"}]}"
 
 /* One that was relaxed is held to the level that it kept. */
-static void tells_relaxed_gangs_that_moved(void **state)
+static void reports_relaxed_gangs_that_moved(void **state)
 {
 	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf@1");
 	job_record_t *strict = running_gang(2, OSP_SPANK_GANG "leaf");
@@ -165,7 +165,7 @@ static void tells_relaxed_gangs_that_moved(void **state)
 	assert_null(bare->admin_comment);
 }
 
-/* Nothing to compare with, or no memory: nobody is told. */
+/* Nothing to compare with, or no memory: nobody is reported. */
 static void tells_nobody_without_a_topology_to_compare_with(void **state)
 {
 	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf");
@@ -755,8 +755,8 @@ int main(void)
 		TEST(removes_unfinished_copies_at_the_start),
 		TEST(keeps_the_old_copy_on_a_full_file_system),
 		TEST(looks_by_itself_and_ends),
-		TEST(tells_running_gangs_that_moved),
-		TEST(tells_relaxed_gangs_that_moved),
+		TEST(reports_running_gangs_that_moved),
+		TEST(reports_relaxed_gangs_that_moved),
 		TEST(tells_nobody_without_a_topology_to_compare_with),
 		TEST(says_that_there_is_no_thread),
 		TEST(begins_anew_over_other_nodes),

@@ -666,7 +666,7 @@ static void launches_nothing_in_a_reservation(void **state)
 	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
-static void tells_once_that_slurm_refuses(void **state)
+static void reports_once_that_slurm_refuses(void **state)
 {
 	job_record_t *job = launched();
 	const char *log;
@@ -1189,7 +1189,7 @@ int main(void)
 		TEST(prefers_known_nodes),
 		TEST(backfill_launches_too),
 		TEST(survives_a_restart),
-		TEST(tells_once_that_slurm_refuses),
+		TEST(reports_once_that_slurm_refuses),
 		TEST(keeps_the_part_that_stands_together),
 		TEST(ends_the_reservation_where_they_stand_together),
 		TEST(keeps_no_longer_than_it_may),

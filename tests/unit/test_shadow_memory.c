@@ -53,15 +53,15 @@ static void a_change_is_told_after_a_minute(void **state)
 	job_record_t *job = waiting_srun(1);
 
 	(void)state;
-	shadow_tell_client(job, "waits: a", 1000);
-	shadow_tell_client(job, "waits: b", 1059);
+	shadow_print_to_client(job, "waits: a", 1000);
+	shadow_print_to_client(job, "waits: b", 1059);
 	assert_int_equal(fake_slurm.user_messages, 1);
-	shadow_tell_client(job, "waits: b", 1060);
+	shadow_print_to_client(job, "waits: b", 1060);
 	assert_string_equal(fake_slurm.user_message, "onespine: waits: b");
-	shadow_tell_client(job, "waits: b", 5000);
+	shadow_print_to_client(job, "waits: b", 5000);
 	assert_int_equal(fake_slurm.user_messages, 2);
 	/* the clock was put back */
-	shadow_tell_client(job, "waits: c", 500);
+	shadow_print_to_client(job, "waits: c", 500);
 	assert_int_equal(fake_slurm.user_messages, 3);
 }
 
@@ -70,12 +70,12 @@ static void numbers_far_apart_share_a_minute(void **state)
 	job_record_t *job = waiting_srun(1), *other = waiting_srun(1025), *beside = waiting_srun(2);
 
 	(void)state;
-	shadow_tell_client(job, "waits: a", 1000);
-	shadow_tell_client(other, "waits: a", 1001);
+	shadow_print_to_client(job, "waits: a", 1000);
+	shadow_print_to_client(other, "waits: a", 1001);
 	assert_int_equal(fake_slurm.user_messages, 1);
-	shadow_tell_client(beside, "waits: a", 1001);
+	shadow_print_to_client(beside, "waits: a", 1001);
 	assert_int_equal(fake_slurm.user_messages, 2);
-	shadow_tell_client(other, "waits: a", 1061);
+	shadow_print_to_client(other, "waits: a", 1061);
 	assert_int_equal(fake_slurm.user_messages, 3);
 }
 
@@ -88,26 +88,26 @@ static void few_lines_are_under_way_at_once(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		jobs[i] = waiting_srun(1 + i);
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: a", 1000 + i / 8);
+		shadow_print_to_client(jobs[i], "waits: a", 1000 + i / 8);
 	assert_int_equal(fake_slurm.user_messages, 16);
 	/* those who had to wait for it come next, and nobody twice */
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: a", 1010);
+		shadow_print_to_client(jobs[i], "waits: a", 1010);
 	assert_int_equal(fake_slurm.user_messages, 32);
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: a", 1020);
+		shadow_print_to_client(jobs[i], "waits: a", 1020);
 	assert_int_equal(fake_slurm.user_messages, 40);
 	/* the clock was put back */
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: b", 500);
+		shadow_print_to_client(jobs[i], "waits: b", 500);
 	assert_int_equal(fake_slurm.user_messages, 56);
 	/* Slurm waits longer for its clients */
 	slurm_conf.msg_timeout = 100;
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: c", 599);
+		shadow_print_to_client(jobs[i], "waits: c", 599);
 	assert_int_equal(fake_slurm.user_messages, 56);
 	for (uint32_t i = 0; i < 40; i++)
-		shadow_tell_client(jobs[i], "waits: c", 600);
+		shadow_print_to_client(jobs[i], "waits: c", 600);
 	assert_int_equal(fake_slurm.user_messages, 72);
 	slurm_conf.msg_timeout = 0;
 }
@@ -130,10 +130,10 @@ static void a_client_that_gives_a_name_is_told_nothing(void **state)
 		xfree(job->resp_host);
 		job->resp_host = xstrdup(cases[i].host);
 		fake_slurm.user_messages = 0;
-		shadow_tell_client(job, "waits: a", 1000);
+		shadow_print_to_client(job, "waits: a", 1000);
 		assert_int_equal(fake_slurm.user_messages, cases[i].messages);
 		xfree(job->resp_host);
-		shadow_tell_client(job, "waits: a", 2000);
+		shadow_print_to_client(job, "waits: a", 2000);
 		assert_int_equal(fake_slurm.user_messages, cases[i].messages);
 	}
 }

@@ -315,7 +315,7 @@ static void tells_the_processes_of_a_start(void **state)
 	assert_int_equal(job->details->env_cnt, 2);
 	assert_string_equal(job->details->env_sup[0], "BB=/x");
 	assert_string_equal(job->details->env_sup[1], "ONESPINE_LEVEL=spine");
-	shadow_tell_processes(job, NULL);
+	shadow_mark_processes(job, NULL);
 	assert_int_equal(job->details->env_cnt, 1);
 	assert_string_equal(job->details->env_sup[0], "BB=/x");
 }
@@ -422,7 +422,7 @@ static void late_orders_are_made_one_by_one(void **state)
 #endif
 
 /* Each segment of a gang with spares in each is told to the gate, by the order of Slurm's list. */
-static void tells_the_gate_of_segments(void **state)
+static void reports_the_gate_of_segments(void **state)
 {
 	job_record_t *job = started_gang("n[1,5,2,6,3,4,7-8]");
 	struct osp_effective effective;
@@ -445,7 +445,8 @@ static void tells_the_gate_of_segments(void **state)
 	assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "");
 }
 
-/* What cannot be told of its segments is told as nothing: the gate then takes the gang as one. */
+/* What cannot be told of its segments is reported as nothing: the gate then takes the gang as
+ * one. */
 static void tells_the_gate_of_no_segments(void **state)
 {
 	static const struct {
@@ -631,7 +632,7 @@ int main(void)
 		TEST(makes_the_order_anew),
 		TEST(late_orders_are_made_one_by_one),
 #endif
-		TEST(tells_the_gate_of_segments),
+		TEST(reports_the_gate_of_segments),
 		TEST(tells_the_gate_of_no_segments),
 		TEST(says_that_ranks_begin_in_the_smaller_segment),
 		TEST(stays_whole_without_memory),

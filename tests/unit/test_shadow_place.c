@@ -566,16 +566,16 @@ static void says_why_a_planned_gang_waits(void **state)
 	/* what is there to be said at once is said by whoever sees it */
 	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_says(job, "nearest: l2 has 3 free");
-	shadow_told_waiting(job, asked.now - 301);
+	shadow_reported_waiting(job, asked.now - 301);
 	busy(61, 5, 3, 100);
 	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_says(job, "nearest: l3 has 3 free");
 	/* the clock was put back */
-	shadow_told_waiting(job, asked.now + 1000);
+	shadow_reported_waiting(job, asked.now + 1000);
 	busy(62, 9, 3, 100);
 	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_says(job, "nearest: l4 has 3 free");
-	/* one that starts now is told by whoever starts it */
+	/* one that starts now is reported by whoever starts it */
 	second->details->min_nodes = second->details->max_nodes = 3;
 	assert_int_equal(ask(second, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_null(second->admin_comment);

@@ -473,7 +473,7 @@ static void plan_in_order(job_record_t **jobs, part_record_t **in, const uint32_
 	FREE_NULL_BITMAP(left);
 }
 
-/* Tells whether both start, as backfill starts them, those of one partition on one spine. */
+/* Returns whether both start, as backfill starts them, those of one partition on one spine. */
 static bool both_start(job_record_t **jobs, const struct kept kept[2])
 {
 	bitstr_t *free_nodes = fake_bitmap(0, NODES);
@@ -534,7 +534,7 @@ static void components_that_may_choose_start(void **state)
 }
 
 /* Puts one question of backfill about a component in a partition, for a slot that begins `later_s`
- * from now: Slurm up to 24.05 does not tell the plugin when. */
+ * from now: Slurm up to 24.05 does not report the plugin when. */
 static void plan_in_slot(job_record_t *job, part_record_t *in, bitstr_t *left, time_t later_s,
 			 struct kept *best)
 {

@@ -442,7 +442,7 @@ static void finds_what_a_node_has(void **state)
 }
 
 /* Two jobs have one number only where they ask for the same of their nodes. */
-static void tells_requests_apart(void **state)
+static void distinguishes_requests(void **state)
 {
 	static char tres[] = "gres:gpu:8";
 	job_record_t *job = fake_job(1, 4), *other = fake_job(2, 4);
@@ -477,7 +477,7 @@ static void tells_requests_apart(void **state)
 }
 
 /* What is remembered of one of the lists of nodes that a job is offered says nothing of another. */
-static void tells_choices_apart(void **state)
+static void distinguishes_choices(void **state)
 {
 	static char preferred[] = "a", constraint[] = "a|b";
 	job_record_t *job = job_in(1, 4, "held");
@@ -520,8 +520,8 @@ int main(void)
 		TEST(needs_memory),
 		TEST(needs_generic_resources),
 		TEST(finds_what_a_node_has),
-		TEST(tells_requests_apart),
-		TEST(tells_choices_apart),
+		TEST(distinguishes_requests),
+		TEST(distinguishes_choices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -921,7 +921,7 @@ static void sets_only_what_may_be_set(void **state)
 }
 
 /* What it says of itself is asked for by job_submit, before an update changes it. */
-static void tells_its_admin_comment(void **state)
+static void reports_its_admin_comment(void **state)
 {
 	job_record_t *job = fake_job(7, 4);
 
@@ -1252,7 +1252,7 @@ int main(void)
 		TEST(says_what_segments_leave),
 		TEST(gives_no_spares_of_whole_nodes),
 		TEST(sets_only_what_may_be_set),
-		TEST(tells_its_admin_comment),
+		TEST(reports_its_admin_comment),
 		TEST(stores_what_is_set),
 		TEST(describes_a_record),
 		TEST(finds_the_request_again),

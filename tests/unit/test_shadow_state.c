@@ -61,7 +61,7 @@ static void reads_again_what_has_changed(void **state)
 	assert_false(policy_is_always());
 }
 
-/* What is wrong leaves what was good in force, and is told with its line. */
+/* What is wrong leaves what was good in force, and is reported with its line. */
 static void keeps_what_was_good(void **state)
 {
 	(void)state;
@@ -91,7 +91,8 @@ static void tells_the_line_of_a_wrong_policy(void **state)
 	assert_true(policy_is_always());
 }
 
-/* Names that the policy has and nothing else are told when it is read, and not each time after. */
+/* Names that the policy has and nothing else are reported when it is read, and not each time
+ * after. */
 static void tells_of_names_that_mean_nothing(void **state)
 {
 	const char *log;

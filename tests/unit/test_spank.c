@@ -470,7 +470,7 @@ static void a_new_job_forgets_the_one_around_it(void **state)
 	assert_variable(OUTER_GANG, "leaf");
 }
 
-static void tells_unknown_arguments(void **state)
+static void reports_unknown_arguments(void **state)
 {
 	(void)state;
 	start_program(S_CTX_LOCAL);
@@ -990,7 +990,7 @@ int main(void)
 		cmocka_unit_test(refuses_a_bad_environment),
 		cmocka_unit_test(an_inner_srun_asks_for_nothing),
 		cmocka_unit_test(a_new_job_forgets_the_one_around_it),
-		cmocka_unit_test(tells_unknown_arguments),
+		cmocka_unit_test(reports_unknown_arguments),
 		cmocka_unit_test(srun_learns_where_its_gang_is),
 		cmocka_unit_test(srun_inside_salloc_asks),
 		cmocka_unit_test(srun_inside_a_salloc_with_segments_alone_asks),

@@ -55,7 +55,7 @@ static void read_line(const char *line, struct osp_step_options *step)
 }
 
 /* In a job of four nodes: how many tasks a host file has for each, and beside what there is none;
- * "" where nobody is told. */
+ * "" where nobody is reported. */
 static void steps_with_a_host_file(void **state)
 {
 	static const struct {

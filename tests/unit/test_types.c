@@ -231,12 +231,12 @@ static void add_plan(struct osp_text *text, const struct shape *shape,
 
 /* By it the generation of a link is judged (check/passive/passive_pcie.c). On Grace GPUs hang on
  * NVLink-C2C; a type of no provider's stands for many machines. */
-static void every_type_tells_its_link(void **state)
+static void every_type_reports_its_link(void **state)
 {
 	const char *folder = getenv("srcdir") ? getenv("srcdir") : ".";
 	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
 	char path[512];
-	size_t told = 0;
+	size_t reported = 0;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/etc/instances", folder);
@@ -249,9 +249,9 @@ static void every_type_tells_its_link(void **state)
 			continue;
 		if (type->pcie_gts != 8 && type->pcie_gts != 16 && type->pcie_gts != 32)
 			fail_msg("%s: PCIe of %lld GT/s", type->name, (long long)type->pcie_gts);
-		told++;
+		reported++;
 	}
-	assert_true(told > 40);
+	assert_true(reported > 40);
 	osp_catalogue_free(catalogue);
 }
 
@@ -302,7 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_type),
-		cmocka_unit_test(every_type_tells_its_link),
+		cmocka_unit_test(every_type_reports_its_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static int print_audit(struct audit *audit, int status)
 					: "No running gang has a layout.",
 				audit->layout_lines.length_bytes ? audit->layout_lines.data : "");
 	if (audit->counts[BROKEN] + audit->counts[ADVISED])
-		osp_tell_old_places(audit->world, &text, NULL);
+		osp_report_old_places(audit->world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
@@ -198,7 +198,7 @@ static int print_audit_json(struct audit *audit, int status)
 	json_object_set_new(root, "advised", json_integer(audit->counts[ADVISED]));
 	json_object_set_new(root, "launched", json_integer(audit->counts[LAUNCHED]));
 	json_object_set(root, "gangs", audit->list);
-	osp_tell_old_places(audit->world, NULL, root);
+	osp_report_old_places(audit->world, NULL, root);
 	return osp_print_json(root, status);
 }
 

@@ -418,8 +418,8 @@ static int exit_status(const struct osp_run *run)
 }
 
 /* Runs the checks, prints their results, then keeps them. */
-static int run_and_tell(const struct osp_call *call, struct osp_check_context *context,
-			const struct choice *choice, unsigned int budget_ms)
+static int run_and_report(const struct osp_call *call, struct osp_check_context *context,
+			  const struct choice *choice, unsigned int budget_ms)
 {
 	bool dry = call->values[OSP_OPTION_CHECK_DRY_RUN];
 	struct osp_error error = {.text = ""};
@@ -499,7 +499,7 @@ static int check_node(const struct osp_call *call, const char *root, const struc
 	case 1:
 		break;
 	case 0:
-		status = run_and_tell(call, &context, &choice, budget_ms);
+		status = run_and_report(call, &context, &choice, budget_ms);
 		break;
 	default:
 		status = osp_say_error(&error);

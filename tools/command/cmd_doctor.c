@@ -171,7 +171,7 @@ static int load_nodes(const struct osp_call *call, const struct osp_doctor *doct
 		return osp_node_list_read(map, nodes, error);
 	memset(nodes, 0, sizeof(*nodes));
 	if (doctor->facts.running.asked != OSP_ANSWERED)
-		return osp_error_set(error, "--cloud: slurmctld does not tell its nodes; --nodes "
+		return osp_error_set(error, "--cloud: slurmctld does not report its nodes; --nodes "
 					    "gives ids their node names");
 	return osp_node_list_load(nodes, error);
 }

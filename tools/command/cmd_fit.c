@@ -273,7 +273,7 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 	} else if (answer->domain_count) {
 		osp_answer_table(world, answer, DOMAINS_SHOWN, &text);
 	}
-	osp_tell_old_places(world, &text, NULL);
+	osp_report_old_places(world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
@@ -306,7 +306,7 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 		free(list);
 	}
 	json_object_set_new(root, "domains", osp_answer_to_json(world, answer, UINT32_MAX));
-	osp_tell_old_places(world, NULL, root);
+	osp_report_old_places(world, NULL, root);
 	return osp_print_json(root, status);
 }
 
@@ -500,9 +500,9 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 	return buffer;
 }
 
-/* Returns whether Slurm's start is worth telling. It looks at no licenses, and adds up the time of
+/* Returns whether Slurm's start is worth printing. It looks at no licenses, and adds up the time of
  * jobs that wait: centuries if one of them has no limit. */
-static bool tells_start(const struct fit *fit)
+static bool reports_start(const struct fit *fit)
 {
 	return fit->sbatch.result == OSP_SBATCH_STARTS && !fit->lacks_licenses &&
 	       !fit->partition_says &&
@@ -528,7 +528,7 @@ static int print_scheduler(const struct fit *fit, int status)
 		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
 			osp_text_printf(&text, "  %s\n", sbatch->cure);
-		if (tells_start(fit))
+		if (reports_start(fit))
 			osp_text_printf(
 				&text,
 				"  Slurm would start it at %s on %s, after the jobs that wait\n",
@@ -537,7 +537,7 @@ static int print_scheduler(const struct fit *fit, int status)
 		if (sbatch->result != OSP_SBATCH_REFUSED && fit->answer.domain_count)
 			osp_answer_table(&fit->world, &fit->answer, DOMAINS_SHOWN, &text);
 	}
-	osp_tell_old_places(&fit->world, &text, NULL);
+	osp_report_old_places(&fit->world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
@@ -578,14 +578,14 @@ static int print_scheduler_json(const struct fit *fit, int status)
 	json_object_set_new(root, "says", osp_json_string(words));
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
 		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
-	if (tells_start(fit))
+	if (reports_start(fit))
 		json_object_set_new(root, "starts", osp_json_time(fit->sbatch.start_s));
 	if (status == OSP_EXIT_YES)
 		chosen_to_json(fit, root);
 	if (fit->answer.chosen && fit->sbatch.result != OSP_SBATCH_REFUSED)
 		json_object_set_new(root, "domains",
 				    osp_answer_to_json(&fit->world, &fit->answer, UINT32_MAX));
-	osp_tell_old_places(&fit->world, NULL, root);
+	osp_report_old_places(&fit->world, NULL, root);
 	return osp_print_json(root, status);
 }
 

@@ -76,15 +76,15 @@ static int change(const struct osp_call *call, enum step step, struct osp_secret
 }
 
 /* Prints the command of the next step, for the same file. */
-static void tell_next(const char *word, const char *named_file)
+static void print_next_step(const char *word, const char *named_file)
 {
 	printf(", then 'onespine gate key %s%s%s'\n", word, named_file ? " --key-file " : "",
 	       named_file ? named_file : "");
 }
 
 /* `named_file` is what --key-file says; NULL: nothing. */
-static void tell(enum step step, const char *path, const char *named_file,
-		 const struct osp_secrets *secrets)
+static void report(enum step step, const char *path, const char *named_file,
+		   const struct osp_secrets *secrets)
 {
 	const char *first = secrets->list[0].name, *last = secrets->list[secrets->count - 1].name;
 
@@ -94,11 +94,11 @@ static void tell(enum step step, const char *path, const char *named_file,
 		break;
 	case STEP_ADD:
 		printf("%s has key %s too, which opens: " COPY_TO_ALL, path, last);
-		tell_next("use", named_file);
+		print_next_step("use", named_file);
 		break;
 	case STEP_USE:
 		printf("%s: key %s seals: " COPY_TO_ALL, path, first);
-		tell_next("drop", named_file);
+		print_next_step("drop", named_file);
 		break;
 	case STEP_DROP:
 		printf("%s has key %s alone: " COPY_TO_ALL "\n", path, first);
@@ -118,7 +118,7 @@ static int write_keys(const struct osp_call *call, enum step step, const char *p
 		return -1;
 	if (change(call, step, secrets, error) || osp_secrets_save(path, secrets, error))
 		return -1;
-	tell(step, path, call->values[OSP_OPTION_KEY_FILE], secrets);
+	report(step, path, call->values[OSP_OPTION_KEY_FILE], secrets);
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static int choose(const struct osp_call *call, const struct osp_history_subject 
 	return 0;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- report ----------------------------------------------------------------------------------- */
 
 static const char *verdict_word(enum osp_history_verdict verdict)
 {
@@ -314,9 +314,9 @@ static int print_json(struct osp_history_reading *reading, const struct chosen *
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int tell(const struct osp_call *call, struct osp_history_reading *reading,
-		const struct osp_history_rule *rule, const struct osp_history_policy *policy,
-		struct osp_error *error)
+static int report(const struct osp_call *call, struct osp_history_reading *reading,
+		  const struct osp_history_rule *rule, const struct osp_history_policy *policy,
+		  struct osp_error *error)
 {
 	bool here = only_here(call, policy);
 	const struct osp_history_subject *subjects;
@@ -385,7 +385,7 @@ int osp_run_history(const struct osp_call *call)
 	if (osp_history_read(&reading, folder, policy, root, &error))
 		status = osp_say_error(&error);
 	else
-		status = tell(call, &reading, &rule, policy, &error);
+		status = report(call, &reading, &rule, policy, &error);
 	osp_history_free(reading.history);
 	osp_config_free(config);
 	return status;

@@ -126,7 +126,7 @@ static int load_topology(const struct osp_call *call, struct asked *asked, struc
 }
 
 /*
- * In the shell of salloc a gang's variables tell neither its ranks nor that spares were released,
+ * In the shell of salloc a gang's variables show neither its ranks nor that spares were released,
  * so slurmctld is asked. Returns false, with `asked` as it was, if it need not be or does not
  * answer.
  */

@@ -684,7 +684,7 @@ static void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
-static bool told_to_end(void)
+static bool must_end(void)
 {
 	sigset_t signals;
 
@@ -693,7 +693,7 @@ static bool told_to_end(void)
 	       sigismember(&signals, SIGHUP);
 }
 
-static void try_or_tell(struct recheck *recheck, struct trial *trial)
+static void try_or_report(struct recheck *recheck, struct trial *trial)
 {
 	if (!recheck->call->values[OSP_OPTION_DRY_RUN]) {
 		try_node(recheck, trial);
@@ -725,10 +725,10 @@ int osp_run_recheck(const struct osp_call *call)
 		read_history(&recheck);
 		hold_signals();
 		for (uint32_t i = 0; i < recheck.count; i++) {
-			if (told_to_end())
+			if (must_end())
 				leave(&recheck.trials[i], "interrupted");
 			else if (may_try(&recheck, &recheck.trials[i]))
-				try_or_tell(&recheck, &recheck.trials[i]);
+				try_or_report(&recheck, &recheck.trials[i]);
 		}
 		status = print(&recheck);
 	}

@@ -361,7 +361,7 @@ static int look_ahead(struct setup *setup)
 	return 0;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- report ----------------------------------------------------------------------------------- */
 
 static const char *verb(const struct setup *setup, const struct osp_change *change)
 {
@@ -374,8 +374,8 @@ static const char *verb(const struct setup *setup, const struct osp_change *chan
 			      : (create ? "wrote" : "added to");
 }
 
-static void tell_change(const struct setup *setup, const struct osp_change *change,
-			struct osp_text *text)
+static void report_change(const struct setup *setup, const struct osp_change *change,
+			  struct osp_text *text)
 {
 	const char *line;
 
@@ -389,7 +389,7 @@ static void tell_change(const struct setup *setup, const struct osp_change *chan
 			osp_text_printf(text, "    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-static void tell_left(const struct setup *setup, struct osp_text *text)
+static void report_left(const struct setup *setup, struct osp_text *text)
 {
 	bool first = true;
 
@@ -460,7 +460,7 @@ static bool edited(const struct osp_change *change)
 
 /* Reports settings that make jobs wait two minutes, or for ever. They are the site's own and are
  * not changed. */
-static void tell_delay(const struct setup *setup, struct osp_text *text)
+static void report_delay(const struct setup *setup, struct osp_text *text)
 {
 	for (uint32_t i = 0; i < setup->findings.count; i++) {
 		const struct osp_doctor_finding *finding = &setup->findings.items[i];
@@ -475,12 +475,13 @@ static void tell_delay(const struct setup *setup, struct osp_text *text)
 }
 
 /* Says that the gate is on, and how to go on from there. */
-static void tell_gate(const struct setup *setup, const struct osp_plan *made, struct osp_text *text)
+static void report_gate(const struct setup *setup, const struct osp_plan *made,
+			struct osp_text *text)
 {
 	const struct osp_change *begun = find_change(made, OSP_CHANGE_BEGIN);
 
 	if (switches_gate_on(made))
-		tell_delay(setup, text);
+		report_delay(setup, text);
 	if (!begun && switches_gate_on(made))
 		osp_text_printf(text,
 				"the gate does with a node that fails what %s says "
@@ -497,7 +498,7 @@ static void tell_gate(const struct setup *setup, const struct osp_plan *made, st
 }
 
 /* Prints what must be done first, and also what would be done then, if only that was asked for. */
-static void tell_blocked(const struct setup *setup, struct osp_text *text)
+static void report_blocked(const struct setup *setup, struct osp_text *text)
 {
 	bool then = setup->dry_run && setup->plan.count;
 
@@ -506,7 +507,7 @@ static void tell_blocked(const struct setup *setup, struct osp_text *text)
 			"%s\n",
 			then ? "this" : "run this again");
 	for (size_t i = 0; then && i < setup->plan.count; i++)
-		tell_change(setup, &setup->plan.changes[i], text);
+		report_change(setup, &setup->plan.changes[i], text);
 }
 
 /* --- what an undo does not know --------------------------------------------------------------- */
@@ -522,7 +523,7 @@ static bool names_us(const struct osp_slurm_word *word)
 }
 
 /* Lists lines that a person wrote and that still name us. Returns false if there are none. */
-static bool tell_persons_lines(const struct setup *setup, struct osp_text *text)
+static bool report_persons_lines(const struct setup *setup, struct osp_text *text)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_slurm_conf *conf =
@@ -545,14 +546,14 @@ static bool tell_persons_lines(const struct setup *setup, struct osp_text *text)
 }
 
 /* Prints the result. `made` is what was changed, or would be. */
-static int tell(const struct setup *setup, const struct osp_plan *made, bool blocked, int status)
+static int report(const struct setup *setup, const struct osp_plan *made, bool blocked, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 
 	if (setup->call->values[OSP_OPTION_JSON])
 		return print_json(setup, made, status);
 	for (size_t i = 0; i < made->count; i++)
-		tell_change(setup, &made->changes[setup->undo ? made->count - 1 - i : i], &text);
+		report_change(setup, &made->changes[setup->undo ? made->count - 1 - i : i], &text);
 	if (setup->unit)
 		osp_text_printf(&text, "%s %s\n", setup->unit, setup->unit_path);
 	if (setup->rotation)
@@ -567,13 +568,13 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 				setup->undo ? "undo"
 				: blocked   ? "change yet"
 					    : "do");
-	tell_left(setup, &text);
-	if (setup->undo && tell_persons_lines(setup, &text))
+	report_left(setup, &text);
+	if (setup->undo && report_persons_lines(setup, &text))
 		status = OSP_EXIT_NO;
 	if (made->count && !setup->undo)
-		tell_gate(setup, made, &text);
+		report_gate(setup, made, &text);
 	if (blocked)
-		tell_blocked(setup, &text);
+		report_blocked(setup, &text);
 	else if ((made->count || setup->unit) && !setup->dry_run)
 		osp_text_printf(&text, "now %srestart slurmctld, and run scontrol reconfigure%s\n",
 				setup->unit ? "run systemctl daemon-reload, " : "",
@@ -646,7 +647,7 @@ static int run_undo(struct setup *setup)
 		return osp_say_error(&setup->error);
 	if (!setup->dry_run && osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
 		return osp_say_error(&setup->error);
-	return tell(setup, &setup->old, false, OSP_EXIT_YES);
+	return report(setup, &setup->old, false, OSP_EXIT_YES);
 }
 
 /* Reads Slurm's files again after they are written. */
@@ -692,11 +693,11 @@ static int run_setup(struct setup *setup)
 	done = osp_plans_equal(&setup->old, &setup->plan) && osp_plan_holds(&setup->old);
 	status = osp_doctor_count(&setup->findings, OSP_DOCTOR_WRONG) ? OSP_EXIT_NO : OSP_EXIT_YES;
 	if (blocked)
-		return tell(setup, &nothing, true, OSP_EXIT_NO);
+		return report(setup, &nothing, true, OSP_EXIT_NO);
 	if ((!done && !setup->dry_run && make_changes(setup) < 0) || change_unit(setup) < 0 ||
 	    change_rotation(setup) < 0 || make_key(setup) < 0)
 		return osp_say_error(&setup->error);
-	return tell(setup, done ? &nothing : &setup->plan, false, status);
+	return report(setup, done ? &nothing : &setup->plan, false, status);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -91,7 +91,7 @@ struct source {
 	const char *name;
 	add_f *add;	      /* reads several FILEs, pages of one answer; or */
 	read_f *read;	      /* reads one */
-	gaps_f *gaps;	      /* tells which links that one lacks */
+	gaps_f *gaps;	      /* reports the links that it lacks */
 	unsigned int options; /* those of OF_ANY that it uses */
 	bool adapter_map;     /* several ids of its MAP may be one node */
 	bool blocks;	      /* its FILE may have blocks, which become the level nvlink */
@@ -281,9 +281,9 @@ static struct osp_topology *with_blocks(struct osp_topology *topology, const cha
 	return topology;
 }
 
-/* Warns of links that are missing. What cannot be told of a topology that was read is left. */
-static void tell_gaps(const struct source *source, const struct osp_topology *topology,
-		      const char *file, const char *text, size_t bytes)
+/* Warns of links that are missing. What cannot be reported of a topology that was read is left. */
+static void report_gaps(const struct source *source, const struct osp_topology *topology,
+			const char *file, const char *text, size_t bytes)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_text said = OSP_TEXT_INIT;
@@ -309,7 +309,7 @@ static struct osp_topology *import_one(const struct osp_call *call, const struct
 		return NULL;
 	topology = source->read(name, text, bytes, error);
 	if (topology && source->gaps)
-		tell_gaps(source, topology, name, text, bytes);
+		report_gaps(source, topology, name, text, bytes);
 	if (topology && source->blocks)
 		topology = with_blocks(topology, name, text, bytes, error);
 	free(text);

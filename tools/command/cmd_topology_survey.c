@@ -26,7 +26,7 @@ struct reservation {
 					    above it */
 	long total;
 	int64_t starts_s, ends_s; /* of a Capacity Block; 0: it has no end */
-	bool told;
+	bool reported;
 };
 
 struct survey {
@@ -71,7 +71,7 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 	(void)error;
 	if (!reservation)
 		return 0;
-	reservation->told = true;
+	reservation->reported = true;
 	reservation->total = strtol(record->total_count, NULL, 10);
 	snprintf(reservation->type, sizeof(reservation->type), "%s", record->type);
 	snprintf(reservation->state, sizeof(reservation->state), "%s", record->state);
@@ -178,7 +178,7 @@ static int print_words(const struct survey *survey)
 	for (size_t i = 0; i < survey->count; i++) {
 		const struct reservation *r = &survey->reservations[i];
 
-		if (!r->told)
+		if (!r->reported)
 			osp_text_printf(&text, "%s: EC2 does not know it\n", r->id);
 		else
 			print_reservation(r, &text);
@@ -199,7 +199,7 @@ static int print_json(const struct survey *survey)
 		json_t *object = json_object();
 
 		json_object_set_new(object, "id", osp_json_string(r->id));
-		json_object_set_new(object, "known", json_boolean(r->told));
+		json_object_set_new(object, "known", json_boolean(r->reported));
 		json_object_set_new(object, "type", osp_json_string(r->type));
 		json_object_set_new(object, "state", osp_json_string(r->state));
 		json_object_set_new(object, "spine",

@@ -46,7 +46,7 @@ static bool never_ran(const struct osp_state_job *job)
 	return job->phase == OSP_JOB_ENDED && !job->nodes_text;
 }
 
-static void tell_job(struct why *why)
+static void report_job(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
 	json_t *root = why->root;
@@ -79,7 +79,7 @@ static void tell_job(struct why *why)
 	add_time(root, "ends", job->end_s);
 }
 
-static void tell_end(struct why *why)
+static void report_end(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
 	char first[32], second[32];
@@ -93,7 +93,7 @@ static void tell_end(struct why *why)
 }
 
 /* Tells, of a job that runs, into the ends of which Capacity Blocks it may run. */
-static void tell_block_ends(struct why *why)
+static void report_block_ends(struct why *why)
 {
 	json_t *list = json_array();
 
@@ -104,7 +104,7 @@ static void tell_block_ends(struct why *why)
 	json_decref(list);
 }
 
-static void tell_times(struct why *why)
+static void report_times(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
 	char first[32];
@@ -125,7 +125,7 @@ static void tell_times(struct why *why)
 					osp_format_time(job->start_s, second, sizeof(second)));
 		break;
 	case OSP_JOB_ENDED:
-		tell_end(why);
+		report_end(why);
 		break;
 	default:
 		osp_text_printf(&why->text,
@@ -137,20 +137,20 @@ static void tell_times(struct why *why)
 					   : "when it is done: it has no time limit");
 	}
 	osp_text_add(&why->text, "\n");
-	tell_block_ends(why);
+	report_block_ends(why);
 	if (job->restarts)
 		osp_text_printf(&why->text, "  requeued %u %s so far\n", job->restarts,
 				job->restarts == 1 ? "time" : "times");
 }
 
-static void tell_reason(struct why *why)
+static void report_reason(struct why *why)
 {
 	if (why->job->reason)
 		osp_text_printf(&why->text, "  Slurm's reason: %s\n", why->job->reason);
 }
 
 /* Tells what the gate found before the job started, gang or not. It stays after the job. */
-static void tell_gate(struct why *why)
+static void report_gate(struct why *why)
 {
 	struct osp_note note = {.gang = NULL};
 
@@ -176,7 +176,7 @@ static void tell_gate(struct why *why)
 /* --- a pending gang --------------------------------------------------------------------------- */
 
 /* Says, for a gang with @TIME, when the next level up will do, or that it does. */
-static void tell_relaxing(struct why *why, uint32_t level)
+static void report_relaxing(struct why *why, uint32_t level)
 {
 	const struct osp_topology *topology = why->world->topology;
 	const struct osp_state_job *job = why->job;
@@ -219,7 +219,7 @@ static const struct osp_place_domain *nearest(const struct osp_fit_answer *answe
 	return &answer->domains[0];
 }
 
-static int tell_domains(struct why *why, const struct osp_story *story)
+static int report_domains(struct why *why, const struct osp_story *story)
 {
 	const struct osp_world *world = why->world;
 	const struct osp_fit_answer *answer = &story->nodes;
@@ -244,20 +244,20 @@ static int tell_domains(struct why *why, const struct osp_story *story)
 	return 0;
 }
 
-static int tell_where(struct why *why, const struct osp_story *story)
+static int report_where(struct why *why, const struct osp_story *story)
 {
-	osp_tell_old_places(why->world, NULL, why->root);
+	osp_report_old_places(why->world, NULL, why->root);
 	json_object_set_new(why->root, "starts_now",
 			    json_boolean(story->room && !osp_waiting_elsewhere(story->kind)));
 	if (!story->in_parts)
-		return tell_domains(why, story);
+		return report_domains(why, story);
 	osp_text_add(&why->text, "\n");
 	osp_segments_table(why->world, &story->parts, DOMAINS_SHOWN, &why->text);
 	return 0;
 }
 
 /* Tells that the job is no gang, and whose part it is that it waits. */
-static void tell_no_gang(struct why *why, const struct osp_story *story)
+static void report_no_gang(struct why *why, const struct osp_story *story)
 {
 	if (!story)
 		osp_text_add(&why->text, "  no gang\n");
@@ -268,10 +268,10 @@ static void tell_no_gang(struct why *why, const struct osp_story *story)
 		osp_text_add(&why->text, "  no gang: Onespine has no part in why it waits\n");
 }
 
-static int tell_story(struct why *why, const struct osp_story *story)
+static int report_story(struct why *why, const struct osp_story *story)
 {
 	if (!why->is_gang)
-		tell_no_gang(why, story);
+		report_no_gang(why, story);
 	json_object_set_new(why->root, "waits_for",
 			    json_string(osp_waiting_kind_name(story->kind)));
 	json_object_set_new(why->root, "because",
@@ -283,26 +283,26 @@ static int tell_story(struct why *why, const struct osp_story *story)
 			&why->text,
 			"  its partition is in advise mode: it starts where Slurm places it, on "
 			"one domain or not\n");
-	tell_reason(why);
-	tell_times(why);
+	report_reason(why);
+	report_times(why);
 	if (story->level > 0)
-		tell_relaxing(why, (uint32_t)story->level);
+		report_relaxing(why, (uint32_t)story->level);
 	if (why->is_gang && !why->world->topology)
 		osp_text_add(&why->text, "  no topology is in force here, so nothing is said of "
 					 "its nodes\n");
 	if (!story->looked && why->job->extra)
 		json_object_set_new(why->root, "starts_now", json_false());
-	return story->looked ? tell_where(why, story) : 0;
+	return story->looked ? report_where(why, story) : 0;
 }
 
-static int tell_pending(struct why *why, struct osp_error *error)
+static int report_pending(struct why *why, struct osp_error *error)
 {
 	struct osp_story story;
 	int result;
 
 	result =
 		osp_story_of(why->world, why->job, why->is_gang ? &why->gang : NULL, &story, error);
-	if (result == 0 && tell_story(why, &story) < 0)
+	if (result == 0 && report_story(why, &story) < 0)
 		result = osp_error_set(error, "out of memory");
 	osp_story_clear(&story);
 	return result;
@@ -310,7 +310,7 @@ static int tell_pending(struct why *why, struct osp_error *error)
 
 /* --- one that has run ------------------------------------------------------------------------- */
 
-static int tell_leaves(struct why *why, struct osp_error *error)
+static int report_leaves(struct why *why, struct osp_error *error)
 {
 	struct osp_nodeset *set = osp_nodeset_new(why->world->snapshot->node_count);
 	uint32_t i;
@@ -328,7 +328,7 @@ static int tell_leaves(struct why *why, struct osp_error *error)
 
 /* Tells where a gang in segments or in several domains is, and whether its nodes keep what it asked
  * for. */
-static int tell_parts_placed(struct why *why, int due, struct osp_error *error)
+static int report_parts_placed(struct why *why, int due, struct osp_error *error)
 {
 	const struct osp_world *world = why->world;
 	bool kept;
@@ -339,10 +339,10 @@ static int tell_parts_placed(struct why *why, int due, struct osp_error *error)
 	json_object_set_new(why->root, "kept", json_boolean(kept));
 	osp_text_add(&why->text, kept ? "  its nodes keep what it asked for:\n"
 				      : "  its nodes break what it asked for:\n");
-	return tell_leaves(why, error);
+	return report_leaves(why, error);
 }
 
-static int tell_placed(struct why *why, struct osp_error *error)
+static int report_placed(struct why *why, struct osp_error *error)
 {
 	const struct osp_topology *topology = why->world->topology;
 	struct osp_whereabouts where;
@@ -353,8 +353,8 @@ static int tell_placed(struct why *why, struct osp_error *error)
 		osp_text_printf(&why->text, "  %s%s\n",
 				never_ran(why->job) ? "the scheduler's last word: " : "",
 				why->gang.note.says);
-	tell_reason(why);
-	tell_times(why);
+	report_reason(why);
+	report_times(why);
 	if (!why->job->nodes_known || !topology)
 		return 0;
 	due = osp_gang_level_due(topology, why->job, &why->gang);
@@ -363,7 +363,7 @@ static int tell_placed(struct why *why, struct osp_error *error)
 	kept = osp_gang_kept(due, &where);
 	osp_gang_look_beside(due, &where);
 	if (osp_gang_in_parts(&why->gang))
-		return tell_parts_placed(why, due, error);
+		return report_parts_placed(why, due, error);
 	json_object_set_new(why->root, "in_one_domain", json_boolean(kept));
 	if (where.domain != OSP_NO_DOMAIN) {
 		const char *level = osp_topology_level_name(topology, (uint32_t)where.level);
@@ -382,7 +382,7 @@ static int tell_placed(struct why *why, struct osp_error *error)
 			&why->text,
 			"  its nodes are in no common domain: that breaks what it asked for\n");
 	}
-	return tell_leaves(why, error);
+	return report_leaves(why, error);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -407,20 +407,20 @@ static int no_such_job(const struct osp_call *call)
 	return OSP_EXIT_NO;
 }
 
-static int tell(struct why *why, struct osp_error *error)
+static int report(struct why *why, struct osp_error *error)
 {
 	bool pending = why->job->phase == OSP_JOB_PENDING;
 
-	tell_job(why);
-	tell_gate(why);
+	report_job(why);
+	report_gate(why);
 	if (!why->is_gang && !pending)
-		tell_no_gang(why, NULL);
+		report_no_gang(why, NULL);
 	if (pending)
-		return tell_pending(why, error);
+		return report_pending(why, error);
 	if (why->is_gang)
-		return tell_placed(why, error);
-	tell_reason(why);
-	tell_times(why);
+		return report_placed(why, error);
+	report_reason(why);
+	report_times(why);
 	return 0;
 }
 
@@ -437,7 +437,7 @@ static int answer(const struct osp_call *call, struct osp_world *world)
 		return osp_say_error(&error);
 	why.is_gang = osp_gang_of(job, &why.gang);
 	why.root = json_object();
-	if (tell(&why, &error) < 0)
+	if (report(&why, &error) < 0)
 		status = osp_say_error(&error);
 	else if (call->values[OSP_OPTION_JSON])
 		status = osp_print_json(json_incref(why.root), status);

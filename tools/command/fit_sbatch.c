@@ -144,7 +144,7 @@ static void add_reason(const char *words, struct osp_sbatch_answer *answer)
 /*
  * Keeps the words of errors. The plugins that judged the job, ours and others, say why in lines of
  * errors. Slurm's own words for an error number follow them, and after an error about an option it
- * names the option. What job_submit_onespine tells of a job that it takes ("onespine: segments
+ * names the option. What job_submit_onespine prints about a job that it takes ("onespine: segments
  * leaf:4 leave ..") is printed as an error, too, if Slurm then refuses the job: that is no reason.
  */
 static void note_words(const char *line, bool is_error, struct osp_sbatch_answer *answer)
@@ -156,10 +156,10 @@ static void note_words(const char *line, bool is_error, struct osp_sbatch_answer
 	if (!*line)
 		return;
 	if (is_error && !failure && !(of_option && *answer->reason)) {
-		answer->only_told = own && (answer->only_told || !*answer->reason);
+		answer->only_printed = own && (answer->only_printed || !*answer->reason);
 		add_reason(own ? own : line, answer);
 	}
-	if (failure && answer->only_told)
+	if (failure && answer->only_printed)
 		*answer->reason = '\0';
 	snprintf(answer->says, sizeof(answer->says), "%s", own ? own : failure ? failure : line);
 }

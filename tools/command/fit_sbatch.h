@@ -29,9 +29,9 @@ struct osp_sbatch_answer {
 	int64_t start_s; /* STARTS: the local time that sbatch printed */
 	char *nodes;	 /* STARTS, in Slurm's notation; to be freed */
 	char says[512];
-	char reason[512]; /* the plugin's own words, from which `says` is made; "": none */
-	bool only_told;	  /* they are what it tells of a job that it takes */
-	char cure[256];	  /* REFUSED: how to mend it; "": unknown, or it is in `says` */
+	char reason[512];  /* the plugin's own words, from which `says` is made; "": none */
+	bool only_printed; /* they are what it prints about a job that it takes */
+	char cure[256];	   /* REFUSED: how to mend it; "": unknown, or it is in `says` */
 };
 
 /* Returns whether sbatch refused only with Slurm's general words for a job that its nodes cannot

@@ -218,7 +218,7 @@ static int print_segments(const struct osp_world *world, const struct osp_segmen
 		osp_segments_table(world, answer, DOMAINS_SHOWN, &text);
 	else if (!osp_leaves_text(world, answer->chosen, &text))
 		text.failed = true;
-	osp_tell_old_places(world, &text, NULL);
+	osp_report_old_places(world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
@@ -255,7 +255,7 @@ static int print_segments_json(const struct osp_world *world,
 		json_object_set_new(root, "whole_free", json_integer(answer->now.whole_offered));
 	}
 	free(list);
-	osp_tell_old_places(world, NULL, root);
+	osp_report_old_places(world, NULL, root);
 	return osp_print_json(root, status);
 }
 

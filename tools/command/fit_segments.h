@@ -25,7 +25,7 @@ struct osp_fit_grown {
 	char segments[OSP_SEGMENTS_BYTES]; /* --gang-segment with these; "": they have none */
 };
 
-/* Tells whether the gang is asked in segments or in several domains. */
+/* Returns whether the gang is asked in segments or in several domains. */
 bool osp_fit_asks_segments(const struct osp_call *call);
 
 /*
@@ -37,7 +37,7 @@ int osp_fit_add_spares(const struct osp_call *call, const struct osp_world *worl
 		       struct osp_fit_question *question, struct osp_fit_grown *grown,
 		       struct osp_error *error);
 
-/* Tells whether the segments would not be whole even if all nodes that can be used were free. */
+/* Returns whether the segments would not be whole even if all nodes that can be used were free. */
 bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world *world,
 			    const struct osp_fit_grown *grown,
 			    const struct osp_fit_question *question,

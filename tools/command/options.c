@@ -172,7 +172,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_most = 100000,
 		 .complete = OSP_COMPLETE_FILE,
 		 .summary = "bind this child of a launcher near its GPUs, then run COMMAND",
-		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE tell which child it is. Cores are "
+		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE say which child it is. Cores are "
 			    "set, memory is preferred. Whatever goes wrong is said in a line, and "
 			    "COMMAND runs all the same; its exit status is that of COMMAND."},
 	[OSP_ENV] = {.name = "env",
@@ -182,7 +182,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		     .summary = "which variables a job needs here, which do harm, and why",
 		     .details =
 			     "Without --for: of this node and this environment. Runs nothing, and "
-			     "what no file tells stays unknown. FILEs are further scripts of "
+			     "what no file says stays unknown. FILEs are further scripts of "
 			     "--script.",
 		     .answers = "a setting was found that makes jobs fail"},
 	[OSP_CHECK] =
@@ -230,7 +230,8 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .details = "For Prologs of slurmd that were written for it; from 0.4 on it is no "
 			    "more: write onespine-gate prolog, with its path, as 'onespine "
 			    "doctor' names it.",
-		 .answers = "this node failed and could tell nobody: the job must not start here"},
+		 .answers =
+			 "this node failed and could not report it: the job must not start here"},
 	[OSP_GATE_EPILOG] = {.name = "gate epilog",
 			     .arguments = "",
 			     .summary =

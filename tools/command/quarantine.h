@@ -13,8 +13,8 @@
 
 #include "tools/command/options.h"
 
-/* Tells whether clustermgtd ends the instances of drained nodes of this cluster, by slurm.conf and
- * by clustermgtd's own settings where they are on this host. */
+/* Returns whether clustermgtd ends the instances of drained nodes of this cluster, by slurm.conf
+ * and by clustermgtd's own settings where they are on this host. */
 bool osp_clustermgtd_owns_drained(void);
 
 /*

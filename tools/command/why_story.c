@@ -25,15 +25,16 @@ static bool is_component(const struct osp_state_job *job)
 }
 
 /*
- * Tells whether Slurm put a component back because another did not start: it may then begin later,
- * though Slurm has looked before whether it can start. Slurm does not look at one with --begin.
+ * Returns whether Slurm put a component back because another did not start: it may then begin
+ * later, though Slurm has looked before whether it can start. Slurm does not look at one with
+ * --begin.
  */
 static bool is_put_back(const struct osp_state_job *job)
 {
 	return is_component(job) && !job->restarts && job->evaluated_s > job->submit_s;
 }
 
-static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
+static void report_kind(const struct osp_state_job *job, struct osp_story *story)
 {
 	char begin[32];
 	const struct osp_waiting waiting = {
@@ -175,11 +176,11 @@ static bool asks_alike(const char *note, const char *fresh)
 /*
  * Tells about the nodes. The scheduler's sentence is used if it counted what cannot be counted
  * here: resources of nodes that jobs share, places and launches. Otherwise nodes may have come or
- * gone since, so the present state of the nodes is told, and what the note adds to the same
+ * gone since, so the present state of the nodes is reported, and what the note adds to the same
  * sentence.
  */
-static void tell_nodes(const struct osp_world *world, const struct osp_state_job *job,
-		       const char *note, struct osp_story *story)
+static void report_nodes(const struct osp_world *world, const struct osp_state_job *job,
+			 const char *note, struct osp_story *story)
 {
 	char fresh[OSP_SENTENCE_BYTES];
 
@@ -206,7 +207,7 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 
 /* Tells about a gang for which any nodes will do because @TIME has passed. The scheduler no longer
  * looks for a domain, so what it wrote about one is old. */
-static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *story)
+static void report_any_nodes(const struct osp_state_job *job, struct osp_story *story)
 {
 	char words[OSP_SENTENCE_BYTES];
 
@@ -216,8 +217,8 @@ static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *st
 }
 
 /* Tells about a gang with --extra: which nodes fit it only the scheduler knows. */
-static void tell_of_extra(const struct osp_state_job *job, const char *note,
-			  struct osp_story *story)
+static void report_of_extra(const struct osp_state_job *job, const char *note,
+			    struct osp_story *story)
 {
 	if (note)
 		say(story, note);
@@ -255,7 +256,7 @@ static int own_story_of(const struct osp_world *world, const struct osp_state_jo
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
-	tell_kind(job, story);
+	report_kind(job, story);
 	if (!gang)
 		return 0;
 	if (world->topology && !job->extra && ask_nodes(world, job, gang, story, error) < 0)
@@ -270,11 +271,11 @@ static int own_story_of(const struct osp_world *world, const struct osp_state_jo
 	if (osp_waiting_elsewhere(story->kind))
 		return 0;
 	if (job->extra && !gang->advise)
-		tell_of_extra(job, note, story);
+		report_of_extra(job, note, story);
 	else if (story->looked && !gang->advise)
-		tell_nodes(world, job, note, story);
+		report_nodes(world, job, note, story);
 	else if (story->level > 0 && !story->looked && (!note || counts_nodes(note)))
-		tell_any_nodes(job, story);
+		report_any_nodes(job, story);
 	else if (note)
 		say(story, note);
 	return 0;
@@ -301,17 +302,18 @@ static bool waits_for_others(const struct osp_state_job *job, const struct osp_g
 }
 
 /* Tells the story of another component, if that has a cause of its own. */
-static bool tell_of_other(const struct osp_world *world, const struct osp_state_job *other,
-			  struct osp_story *story)
+static bool report_of_other(const struct osp_world *world, const struct osp_state_job *other,
+			    struct osp_story *story)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_story others;
 	struct osp_gang gang;
-	bool is_gang = osp_gang_of(other, &gang), tells = false, waits;
+	bool is_gang = osp_gang_of(other, &gang), reports = false, waits;
 
 	if (own_story_of(world, other, is_gang ? &gang : NULL, &others, &ignored) == 0)
-		tells = *others.words && !waits_for_others(other, is_gang ? &gang : NULL, &others);
-	if (tells) {
+		reports =
+			*others.words && !waits_for_others(other, is_gang ? &gang : NULL, &others);
+	if (reports) {
 		waits = begins_with(others.words, WAITS);
 		snprintf(story->words, sizeof(story->words), "it starts together with %.40s%s%.*s",
 			 other->label, waits ? ", which " : ": ", (int)(sizeof(story->words) - 100),
@@ -322,18 +324,18 @@ static bool tell_of_other(const struct osp_world *world, const struct osp_state_
 	osp_story_clear(&others);
 	if (is_gang)
 		osp_gang_clear(&gang);
-	return tells;
+	return reports;
 }
 
 /* Slurm starts all components at once: one that could start waits for the first that cannot. */
-static void tell_of_others(const struct osp_world *world, const struct osp_state_job *job,
-			   struct osp_story *story)
+static void report_of_others(const struct osp_world *world, const struct osp_state_job *job,
+			     struct osp_story *story)
 {
 	const struct osp_snapshot *snapshot = world->snapshot;
 
 	for (uint32_t i = 0; i < snapshot->job_count; i++)
 		if (is_beside(job, &snapshot->jobs[i]) &&
-		    tell_of_other(world, &snapshot->jobs[i], story))
+		    report_of_other(world, &snapshot->jobs[i], story))
 			return;
 }
 
@@ -343,7 +345,7 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 	if (own_story_of(world, job, gang, story, error))
 		return -1;
 	if (waits_for_others(job, gang, story))
-		tell_of_others(world, job, story);
+		report_of_others(world, job, story);
 	return 0;
 }
 

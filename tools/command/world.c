@@ -28,7 +28,7 @@ int osp_call_world_without_topology(const struct osp_call *call, struct osp_worl
 	return open_world(call, true, world, error);
 }
 
-void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root)
+void osp_report_old_places(const struct osp_world *world, struct osp_text *text, json_t *root)
 {
 	char words[OSP_SENTENCE_BYTES];
 

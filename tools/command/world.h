@@ -23,6 +23,6 @@ int osp_call_world_without_topology(const struct osp_call *call, struct osp_worl
 
 /* Says how many of Slurm's nodes were omitted because their places may be old, if there are any: in
  * a line of `text`, or as "old_places" of `root`. Either may be NULL. */
-void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);
+void osp_report_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);
 
 #endif

@@ -117,7 +117,7 @@ our_processes() {
 			sub(/^[^ ]* (.*\/)?/, "")
 			if ($0 ~ ours && $0 ~ wanted) print folder "/fd" }')
 	((${#files[@]})) || return 0
-	# its exit status tells nothing: a file may be closed while find looks
+	# its exit status reports nothing: a file may be closed while find looks
 	find "${files[@]}" -lname "*$dir/*" -printf '%h\n' 2>/dev/null | cut -d/ -f3 | sort -u || true
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# show.sh - how tools/try tells what it does: one line a step, colours on a terminal only
+# show.sh - how tools/try says what it does: one line a step, colours on a terminal only
 # shellcheck shell=bash
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then

@@ -115,7 +115,7 @@ char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_slurm_node_state state);
 const char *osp_map_state_words(enum osp_slurm_node_state state);
 
-/* How many nodes the legend tells of for a state: where jobs hide a state, those that no job shown
+/* How many nodes the legend counts for a state: where jobs hide a state, those that no job shown
  * has. */
 uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state);
 

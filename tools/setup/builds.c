@@ -47,7 +47,7 @@ static void version_words(uint32_t version, char words[VERSION_BYTES])
 		 version & 255);
 }
 
-/* Tells whether a name is that of a version: the number alone, or a distribution's, which begins
+/* Returns whether a name is that of a version: the number alone, or a distribution's, which begins
  * with it: 22.05.8-4+deb12u3. */
 static bool is_of_version(const char *name, const char *version)
 {
@@ -189,7 +189,7 @@ static bool is_link(const struct place *place, char path[PATH_BYTES])
 	return bytes < PATH_BYTES && lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* Tells whether a plugin of ours is in this place that Slurm would pass over. */
+/* Returns whether a plugin of ours is in this place that Slurm would pass over. */
 static bool is_wrong(const struct place *place, uint32_t slurm)
 {
 	char path[PATH_BYTES];
@@ -216,7 +216,7 @@ static enum fit fit_in_place(const struct place *place, const struct wanted *wan
 	return fit_of(wanted, end ? end + 1 : target);
 }
 
-/* Tells whether the plugin in this place should be replaced: it is wrong, or there is a build for
+/* Returns whether the plugin in this place should be replaced: it is wrong, or there is a build for
  * the very package. */
 static bool is_due(const struct place *place, const struct wanted *wanted)
 {
@@ -229,7 +229,7 @@ static bool is_due(const struct place *place, const struct wanted *wanted)
 	       fit_of(wanted, kept.name) == FITS_PACKAGE;
 }
 
-/* Tells whether a build is kept for a package of this version of Slurm. */
+/* Returns whether a build is kept for a package of this version of Slurm. */
 static bool names_packages(const struct osp_plugin_folder *folders, size_t count,
 			   const char *version)
 {
@@ -275,7 +275,7 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
 
 /* --- putting it in place ---------------------------------------------------------------------- */
 
-/* Tells whether others than root and the caller can put another file in place of one in this
+/* Returns whether others than root and the caller can put another file in place of one in this
  * folder. Where it is sticky, as /tmp is, they can not. */
 static bool can_be_moved(const char *folder)
 {
@@ -383,7 +383,7 @@ static int put_link(const struct place *place, const char *from_folder)
 	return rename(new_path, path);
 }
 
-/* Tells whether each plugin that is due can be replaced. */
+/* Returns whether each plugin that is due can be replaced. */
 static bool can_take_all(struct osp_plugin_folder *folders, size_t count,
 			 const struct wanted *wanted, struct osp_text *said)
 {

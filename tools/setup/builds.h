@@ -9,7 +9,7 @@
  * PluginDir finds is then a link to the build that fits.
  *
  * A distribution patches Slurm without another number. So a build may be kept as
- * slurm/22.05.8-4+deb12u3, the version of the source package, which dpkg and rpm tell of the
+ * slurm/22.05.8-4+deb12u3, the version of the source package, which dpkg and rpm report for the
  * installed Slurm. Of builds for one number that for the installed package comes first, then
  * slurm/22.05.8, then the newest of other packages.
  *

@@ -41,7 +41,7 @@
 
 /* --- the child -------------------------------------------------------------------------------- */
 
-static void tell(const char *key, const char *value)
+static void report(const char *key, const char *value)
 {
 	printf("%c%s=%s\n", VALUE_MARK, key, value ? value : "");
 }
@@ -72,7 +72,7 @@ static const char *probe(void)
 }
 
 /* What a recheck has in hand, or has left with a file, is reported elsewhere. */
-static void tell_trials(const char *cluster)
+static void report_trials(const char *cluster)
 {
 	const char *left[TRIALS_MOST];
 	size_t count = 0;
@@ -87,12 +87,12 @@ static void tell_trials(const char *cluster)
 			left[count++] = *node;
 	list = count ? osp_hostlist_compact(left, count) : NULL;
 	if (list)
-		tell("trials", list);
+		report("trials", list);
 	free(list);
 	osp_controller_trials_free(nodes);
 }
 
-static void tell_quarantined(void)
+static void report_quarantined(void)
 {
 	struct osp_quarantine_list list;
 	const char *nodes[TRIALS_MOST];
@@ -107,14 +107,14 @@ static void tell_quarantined(void)
 	if (count)
 		names = osp_hostlist_compact(nodes, count);
 	if (names)
-		tell("quarantined", names);
+		report("quarantined", names);
 	free(names);
 	osp_quarantine_list_free(&list);
 }
 
 /* Nodes that run and have not reported, and what the others' reports contradict. */
-static void tell_reports(const char *topology_path, const struct osp_topology *topology,
-			 const struct osp_node_list *nodes)
+static void report_reports(const char *topology_path, const struct osp_topology *topology,
+			   const struct osp_node_list *nodes)
 {
 	char *reports = osp_reports_path(topology_path);
 	struct osp_source_question question = {
@@ -123,15 +123,15 @@ static void tell_reports(const char *topology_path, const struct osp_topology *t
 	char *unreported = reports ? osp_reports_judge(&question, &crossing) : NULL;
 
 	if (unreported)
-		tell("unreported", unreported);
+		report("unreported", unreported);
 	if (crossing.text[0])
-		tell("crossing", crossing.text);
+		report("crossing", crossing.text);
 	free(unreported);
 	free(reports);
 }
 
 /* Nodes that run, and have booted since their places were asked for. */
-static void tell_old_places(const char *topology_path)
+static void report_old_places(const char *topology_path)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_topology *topology = osp_topology_load(topology_path, &ignored);
@@ -149,9 +149,9 @@ static void tell_old_places(const char *topology_path)
 	if (count)
 		list = osp_hostlist_compact(old, count);
 	if (list)
-		tell("old_places", list);
+		report("old_places", list);
 	if (nodes.count)
-		tell_reports(topology_path, topology, &nodes);
+		report_reports(topology_path, topology, &nodes);
 	free(list);
 	free(old);
 	osp_node_list_free(&nodes);
@@ -159,8 +159,8 @@ static void tell_old_places(const char *topology_path)
 }
 
 /* Names the first partition without a time limit that has nodes of `set`. */
-static void tell_block_partition(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
-				 struct osp_nodeset *some)
+static void report_block_partition(const struct osp_snapshot *snapshot,
+				   const struct osp_nodeset *set, struct osp_nodeset *some)
 {
 	for (uint32_t i = 0; i < snapshot->partition_count; i++) {
 		const struct osp_state_partition *partition = &snapshot->partitions[i];
@@ -173,13 +173,13 @@ static void tell_block_partition(const struct osp_snapshot *snapshot, const stru
 		osp_nodeset_and(some, set);
 		if (osp_nodeset_empty(some))
 			continue;
-		tell("block_partition", partition->name);
+		report("block_partition", partition->name);
 		return;
 	}
 }
 
 /* Names the reservations of Capacity Blocks. */
-static void tell_block_ends(void)
+static void report_block_ends(void)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_snapshot *snapshot = osp_cluster_state(&ignored);
@@ -199,8 +199,8 @@ static void tell_block_ends(void)
 	}
 	list = osp_text_take(&names);
 	if (list && *list && set && some) {
-		tell("block_ends", list);
-		tell_block_partition(snapshot, set, some);
+		report("block_ends", list);
+		report_block_partition(snapshot, set, some);
 	}
 	free(list);
 	free(some);
@@ -217,19 +217,19 @@ static void ask(const char *cluster, const char *topology_path)
 		fprintf(stderr, "%s\n", slurm_strerror(errno));
 		return;
 	}
-	tell("version", conf->version);
-	tell("plugin_dir", conf->plugindir);
-	tell("select_type", conf->select_type);
-	tell("job_submit", conf->job_submit_plugins);
-	tell("prolog_alloc", conf->prolog_flags & PROLOG_FLAG_ALLOC ? "yes" : "no");
-	tell("prolog_defer_batch", conf->prolog_flags & PROLOG_FLAG_DEFER_BATCH ? "yes" : "no");
-	tell("probe", probe());
-	tell_trials(cluster);
-	tell_quarantined();
+	report("version", conf->version);
+	report("plugin_dir", conf->plugindir);
+	report("select_type", conf->select_type);
+	report("job_submit", conf->job_submit_plugins);
+	report("prolog_alloc", conf->prolog_flags & PROLOG_FLAG_ALLOC ? "yes" : "no");
+	report("prolog_defer_batch", conf->prolog_flags & PROLOG_FLAG_DEFER_BATCH ? "yes" : "no");
+	report("probe", probe());
+	report_trials(cluster);
+	report_quarantined();
 	if (topology_path)
-		tell_old_places(topology_path);
-	tell_block_ends();
-	tell("end", "");
+		report_old_places(topology_path);
+	report_block_ends();
+	report("end", "");
 }
 
 static void run_child(const char *conf_path, const char *cluster, const char *topology_path, int fd)

@@ -64,7 +64,7 @@ static int note_excluded(const char *name, void *context)
 	return 0;
 }
 
-/* Tells whether a place of the node is known that stays while it does not run. */
+/* Returns whether a place of the node is known that stays while it does not run. */
 static bool has_lasting_place(const struct dynamic *dynamic, const char *name)
 {
 	uint32_t node = osp_topology_find_node(dynamic->topology, name);

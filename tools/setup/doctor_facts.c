@@ -293,7 +293,7 @@ static void gather_unknown_names(struct osp_doctor *doctor, const struct osp_top
 	free(names);
 }
 
-/* Finds when a cloud last told where nodes are. 0: never, or the topology is of no cloud. */
+/* Finds when a cloud last reported where nodes are. 0: never, or the topology is of no cloud. */
 static int64_t last_asked(const char *path, const struct osp_topology *topology)
 {
 	uint32_t count = osp_topology_node_count(topology);
@@ -319,7 +319,7 @@ static const char *root_folder(void)
 	return root ? root : "";
 }
 
-/* Tells whether systemd starts a unit at boot, with the services ("multi-user") or the timers:
+/* Returns whether systemd starts a unit at boot, with the services ("multi-user") or the timers:
  * `systemctl enable` makes a link. */
 static bool is_enabled(const char *target, const char *unit)
 {

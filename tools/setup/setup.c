@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* setup.c - changes of Slurm's files: planned, told, made, recorded and taken back */
+/* setup.c - changes of Slurm's files: planned, shown, made, recorded and taken back */
 #include "onespine_config.h"
 #include "tools/setup/setup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * setup.h - changes of Slurm's files: planned, told, made, recorded and taken back
+ * setup.h - changes of Slurm's files: planned, shown, made, recorded and taken back
  *
  * A plan is a list of whole files to create and of lines to add at a file's end, in the order in
  * which they are made. Before the first of them is made the whole plan is written beside slurm.conf

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_told.c - any bytes from a check's child: what the runner believes has words that end
+ * fuzz_valid.c - any bytes from a check's child: what the runner believes has words that end
  *
  * The first byte chooses what the rest is: a result, a speed, a figure.
  *
- * Parser: check/runner/told.c
+ * Parser: check/runner/valid.c
  */
 #include <math.h>
 
@@ -18,11 +18,11 @@ static void check_words(const char *words, size_t bytes)
 		fuzz_check((unsigned char)*words >= ' ' && *words != 0x7f);
 }
 
-static void take(void *told, size_t told_bytes, const uint8_t *data, size_t size)
+static void take(void *reported, size_t reported_bytes, const uint8_t *data, size_t size)
 {
-	memset(told, 0, told_bytes);
+	memset(reported, 0, reported_bytes);
 	if (size)
-		memcpy(told, data, size < told_bytes ? size : told_bytes);
+		memcpy(reported, data, size < reported_bytes ? size : reported_bytes);
 }
 
 static void take_result(const uint8_t *data, size_t size)
@@ -30,7 +30,7 @@ static void take_result(const uint8_t *data, size_t size)
 	struct osp_result result;
 
 	take(&result, sizeof(result), data, size);
-	if (!osp_told_result(&result))
+	if (!osp_valid_result(&result))
 		return;
 	check_words(result.subject, sizeof(result.subject));
 	check_words(result.value, sizeof(result.value));
@@ -40,7 +40,7 @@ static void take_result(const uint8_t *data, size_t size)
 	fuzz_check(*osp_verdict_name(result.verdict) != '?' && osp_cure_name(result.cure));
 	/* UBSan ends the program here if one of them is no bool */
 	fuzz_check(result.speed + result.later + result.twice <= 3);
-	fuzz_check(osp_told_result(&result));
+	fuzz_check(osp_valid_result(&result));
 }
 
 static void take_speed(const uint8_t *data, size_t size)
@@ -48,7 +48,7 @@ static void take_speed(const uint8_t *data, size_t size)
 	struct osp_speed speed;
 
 	take(&speed, sizeof(speed), data, size);
-	if (!osp_told_speed(&speed))
+	if (!osp_valid_speed(&speed))
 		return;
 	check_words(speed.subject, sizeof(speed.subject));
 	check_words(speed.what, sizeof(speed.what));
@@ -63,14 +63,14 @@ static void take_figure(const uint8_t *data, size_t size)
 	struct osp_figure figure;
 
 	take(&figure, sizeof(figure), data, size);
-	if (!osp_told_figure(&figure))
+	if (!osp_valid_figure(&figure))
 		return;
 	check_words(figure.subject, sizeof(figure.subject));
 	check_words(figure.name, sizeof(figure.name));
 	fuzz_check(isfinite(figure.value));
 }
 
-FUZZER(told)
+FUZZER(valid)
 {
 	if (!size)
 		return 0;
