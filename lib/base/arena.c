@@ -19,8 +19,8 @@ static struct osp_arena_block *add_block(struct osp_arena *arena, size_t bytes)
 	size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 	struct osp_arena_block *block;
 
-	if (room > SIZE_MAX - sizeof(*block))
-		return NULL;
+	/* the sum does not wrap: `bytes` is a multiple of a size that the head does not exceed */
+	_Static_assert(sizeof(*block) <= sizeof(max_align_t), "the head of a block");
 	block = malloc(sizeof(*block) + room);
 	if (!block)
 		return NULL;

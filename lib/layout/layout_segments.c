@@ -14,14 +14,21 @@ struct side {
 	uint64_t nodes; /* of all keeps' runs */
 };
 
-/* How many nodes the largest domain of each level has; 1 at level 0. */
+/* How many nodes the largest domain of each level below the gang's has; 1 at level 0. */
 struct room {
 	uint32_t nodes[OSP_LEVELS_MAX + 1];
+	uint32_t end; /* the first level that is not below */
 };
 
 static const char *level_name(const struct osp_layout_segments_input *input, uint32_t level)
 {
 	return osp_topology_level_name(input->topology, level);
+}
+
+/* Returns whether the gang's level is an overlay: only nodes are below it, and nothing above. */
+static bool beside_tree(const struct osp_layout_segments_input *input)
+{
+	return osp_topology_is_overlay(input->topology, input->level);
 }
 
 /* --- what cannot be asked --------------------------------------------------------------------- */
@@ -53,17 +60,12 @@ static int refuse_own(const struct osp_layout_segments_input *input, const struc
 			     group, level, nodes);
 }
 
-/* Returns whether the gang's level is an overlay, which has no levels below. */
-static bool beside_tree(const struct osp_layout_segments_input *input)
-{
-	return input->topology && osp_topology_is_overlay(input->topology, input->level);
-}
-
 static int check_keep(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
 		      struct osp_error *error)
 {
 	const char *group = osp_group_name(keep->group), *level = level_name(input, keep->level);
 	const char *own = level_name(input, input->level);
+	bool beside = beside_tree(input);
 	struct osp_groups groups;
 
 	osp_layout_groups(&input->layout, keep->group, &groups);
@@ -71,8 +73,14 @@ static int check_keep(const struct osp_layout_segments_input *input, const struc
 		return osp_error_set(
 			error, "--gang-keep=%s:%s: the layout has no %s groups; leave %s:%s out",
 			group, level, group, group, level);
-	if (keep->level < input->level && !beside_tree(input))
+	if (keep->level < input->level && (!beside || keep->level == 0))
 		return 0;
+	if (beside)
+		return osp_error_set(
+			error,
+			"--gang-keep=%s:%s: below %s, which is beside the tree, there "
+			"are only nodes; leave %s:%s out, or ask for a level of the tree",
+			group, level, own, group, level);
 	if (keep->level == input->level && input->one_domain)
 		return refuse_own(input, keep, error);
 	return osp_error_set(error,
@@ -84,10 +92,9 @@ static int check_keep(const struct osp_layout_segments_input *input, const struc
 }
 
 /* Returns the lowest level below the gang's that holds `nodes` nodes; 0: none. */
-static uint32_t level_that_holds(const struct osp_layout_segments_input *input,
-				 const struct room *room, uint32_t nodes)
+static uint32_t level_that_holds(const struct room *room, uint32_t nodes)
 {
-	for (uint32_t level = 1; level < input->level; level++) {
+	for (uint32_t level = 1; level < room->end; level++) {
 		if (room->nodes[level] >= nodes)
 			return level;
 	}
@@ -109,7 +116,7 @@ static int refuse_keep(const struct osp_layout_segments_input *input, const stru
 				     "they cross each other in the grid of nodes (%s would take %u "
 				     "nodes, and the largest %s has %u); keep one of them",
 				     group, run, level, room->nodes[keep->level]);
-	holds = level_that_holds(input, room, run);
+	holds = level_that_holds(room, run);
 	if (holds)
 		return osp_error_set(error,
 				     "--gang-keep=%s:%s: %s groups take %u nodes in a row, and the "
@@ -237,7 +244,7 @@ static int want_block(const struct osp_layout_segments_input *input, const struc
 		      const struct osp_arrangement *arrangement, uint32_t *want,
 		      struct osp_error *error)
 {
-	for (uint32_t level = 1; level < input->level; level++) {
+	for (uint32_t level = 1; level < room->end; level++) {
 		for (uint32_t i = 0; i < arrangement->count; i++) {
 			uint32_t run = arrangement->run[i];
 
@@ -248,7 +255,8 @@ static int want_block(const struct osp_layout_segments_input *input, const struc
 		if (want[level] >= arrangement->block)
 			return 0;
 	}
-	if (arrangement->block == 1 || input->one_domain)
+	/* several domains of an overlay are refused by whoever asks for them */
+	if (arrangement->block == 1 || input->one_domain || beside_tree(input))
 		return 0;
 	return refuse_block(input, arrangement, error);
 }
@@ -257,8 +265,7 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 			     struct osp_layout_segments *found, struct osp_error *error)
 {
 	uint32_t want[OSP_LEVELS_MAX + 1] = {0}, below = 1;
-	struct osp_layout_segments_input beside = *input;
-	struct room room = {.nodes = {1}};
+	struct room room = {.nodes = {1}, .end = beside_tree(input) ? 1 : input->level};
 	struct side side;
 
 	memset(found, 0, sizeof(*found));
@@ -266,11 +273,7 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 		if (check_keep(input, &input->keeps.keep[i], error))
 			return -1;
 	}
-	if (beside_tree(input)) {
-		beside.level = 1;
-		input = &beside;
-	}
-	for (uint32_t level = 1; level < input->level; level++)
+	for (uint32_t level = 1; level < room.end; level++)
 		room.nodes[level] = osp_segments_room(input->topology, level);
 	if (choose_side(input, &room, &side, error))
 		return -1;
@@ -283,7 +286,7 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 		if (run > want[keep->level])
 			want[keep->level] = run;
 	}
-	for (uint32_t level = 1; level < input->level; level++) {
+	for (uint32_t level = 1; level < room.end; level++) {
 		if (want[level] <= below)
 			continue;
 		below = want[level];

@@ -4,10 +4,11 @@
 if HAVE_CMOCKA
 UNIT_TESTS =
 UNIT_LIBS = libonespine.la $(CMOCKA_LIBS)
-UNIT_TESTS += tests/unit/test_document tests/unit/test_hostlist tests/unit/test_nodeset \
+UNIT_TESTS += tests/unit/test_arena tests/unit/test_document tests/unit/test_hostlist tests/unit/test_nodeset \
 	tests/unit/test_clean tests/unit/test_compare tests/unit/test_confine tests/unit/test_follow tests/unit/test_in_control tests/unit/test_own_lock \
 	tests/unit/test_merge tests/unit/test_no_memory tests/unit/test_overlay tests/unit/test_overlay_place tests/unit/test_place_age tests/unit/test_readers tests/unit/test_level tests/unit/test_report tests/unit/test_slurm_unit tests/unit/test_text \
 	tests/unit/test_topology
+tests_unit_test_arena_LDADD = $(UNIT_LIBS)
 tests_unit_test_document_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
 tests_unit_test_nodeset_LDADD = $(UNIT_LIBS)
@@ -276,7 +277,7 @@ tests_unit_test_runner_LDADD = libcheck.la $(UNIT_LIBS)
 tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
-UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_extra tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
+UNIT_TESTS += tests/unit/test_shadow_beside tests/unit/test_shadow_count tests/unit/test_shadow_extra tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
 	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_wishes tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 # compiled once for all of these tests, and for benches
@@ -288,6 +289,9 @@ SLURMFULL = -L$(SLURM_PLUGINS) -lslurmfull
 # no_memory.o is wanted by libonespine.la alone in some, which comes after
 WRAP_SLURM = $(WRAP_ALLOCATIONS) -Wl,--undefined=__wrap_malloc -Wl,--wrap=dlsym,--wrap=clock_gettime,-rpath,$(SLURM_PLUGINS)
 SHADOW_TEST_LIBS = tests/fake/libslurmctld.la libshadow.la $(UNIT_LIBS) $(SLURMFULL)
+tests_unit_test_shadow_beside_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_beside_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_beside_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_count_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_count_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_count_LDADD = $(SHADOW_TEST_LIBS)

@@ -186,6 +186,16 @@ static const struct kase cases[] = {
 	{"tp64,dp2", "", 8, 16, SMALL, "spine", true, "", NATURAL,
 	 "--gang-layout: tp, cp and ep groups take 8 nodes in a row, which no level below the "
 	 "gang's, spine, holds; leave out --gang-layout"},
+	/* also where its own level does not hold such a segment */
+	{"tp512,dp4", "", 8, 256, TWO_SPINES, "leaf", true, "", NATURAL,
+	 "--gang-layout: tp, cp and ep groups take 64 nodes in a row, which no level below the "
+	 "gang's, leaf, holds; ask for a higher level, as --gang=core"},
+	{"tp64,dp2", "", 8, 16, SMALL, "leaf", true, "", NATURAL,
+	 "--gang-layout: tp, cp and ep groups take 8 nodes in a row, which no level below the "
+	 "gang's, leaf, holds; leave out --gang-layout"},
+	{"tp128,dp1", "", 8, 16, SMALL, "leaf", true, "", NATURAL,
+	 "--gang-layout: tp, cp and ep groups take 16 nodes in a row, which no level below the "
+	 "gang's, leaf, holds; leave out --gang-layout"},
 	/* in a node already */
 	{"tp4,dp16", "tp:leaf", 8, 8, SMALL, "spine", false, "", NATURAL, NULL},
 	{"tp4,dp16", "tp:node", 8, 8, SMALL, "spine", false, "", NATURAL, NULL},
@@ -269,6 +279,7 @@ static void test_refused_keeps(void **state)
 		{"pp:leaf,dp:leaf,ep:leaf,tp:leaf,cp:leaf", 33,
 		 "more than 4 groups to keep together"},
 		{"pp:leaf, dp:leaf", 9, "a blank cannot stand here; leave it out"},
+		{"pp:leaf,\tdp:leaf", 9, "a blank cannot stand here; leave it out"},
 		{"pp:leaf\x7f", 8, "the byte 0x7f cannot stand here"},
 		{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 		 ":leaf",
@@ -347,6 +358,52 @@ static void test_any_layout(void **state)
 	osp_topology_free(topology);
 }
 
+/* What stands with a job is read again, or refused: the job may have other nodes by now, and the
+ * fabric other levels. */
+static void test_stored(void **state)
+{
+	static const struct {
+		const char *layout, *keep;
+		uint32_t nodes;
+		const char *says; /* the segments, or why there are none */
+		int rc;
+	} stored[] = {
+		{"tp16,dp4", "", 8, "leaf:2", 0},
+		{"tp16,dp4", "tp:leaf", 8, "leaf:2", 0},
+		{"tp16,dp4", "tp:leaf", 4, "", 0}, /* of 16 GPUs each */
+		{"tp16,dp4", "", 0, "tp16,dp4 is no layout of 0 nodes", -1},
+		{"tp16,dp4", "", 7, "tp16,dp4 is no layout of 7 nodes", -1},
+		{"tp16,dp64", "", 4, "tp16,dp64 is no layout of 4 nodes", -1},
+		{"tp16,dp", "", 8, "'dp': a size is a whole number from 1, as in tp8", -1},
+		{"tp16,dp4,ep3", "", 8, "ep3", -1},
+		{"tp16,dp4", "tp:rack", 8, "no level is called rack; say node, leaf or spine", -1},
+	};
+	struct osp_topology *topology = fabric_regular(2, (uint32_t[]){2, 4}, 2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
+		const struct osp_layout_stored job = {.layout = stored[i].layout,
+						      .keep = stored[i].keep,
+						      .topology = topology,
+						      .level = 2,
+						      .one_domain = true,
+						      .nodes = stored[i].nodes};
+		struct osp_layout_segments found;
+		struct osp_error error = {.text = ""};
+		char text[OSP_ERROR_TEXT_BYTES] = "";
+		int rc = osp_layout_segments_of_stored(&job, &found, &error);
+
+		if (rc)
+			snprintf(text, sizeof(text), "%s", error.text);
+		else
+			osp_segments_format(&found.segments, topology, text, sizeof(text));
+		if (rc != stored[i].rc ||
+		    strncmp(text, stored[i].says, strlen(stored[i].says)) != 0)
+			fail_msg("case %zu: %d \"%s\"", i, rc, text);
+	}
+	osp_topology_free(topology);
+}
+
 /* A spare in each of the lowest segments: those that hold them grow with them. */
 static void test_spares(void **state)
 {
@@ -372,9 +429,8 @@ static void test_spares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spares),
-		cmocka_unit_test(test_refused_keeps),
-		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_spares),	      cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_refused_keeps), cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_any_layout),
 	};
 
