@@ -305,7 +305,7 @@ static bool request_brought(const job_record_t *job, const struct osp_policy *po
 {
 	const char *value;
 
-	if (!job->spank_job_env || !job->spank_job_env_size)
+	if (!job->spank_job_env)
 		return false;
 	value = shadow_spank_value(job, OSP_EFFECTIVE);
 	if (!value)

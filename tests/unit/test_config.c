@@ -204,6 +204,12 @@ static void refuses_in_words(void **state)
 		{"watch: {report_key_file: report.key}\n",
 		 "1:26: report_key_file: auto or a file's whole path is expected, not "
 		 "'report.key'"},
+		{"watch: {report_key_file: [/a]}\n",
+		 "1:26: report_key_file: a word of 1 to 255 bytes is expected, not a list"},
+		{"watch: {report_port: 65536}\n",
+		 "1:22: report_port: a whole number from 0 to 65535 is expected, not '65536'"},
+		{"watch: {slurm_topology: {default: fabric}}\n",
+		 "1:25: slurm_topology: a word of 1 to 255 bytes is expected, not a map"},
 		{"watch: {report_port: 1023}\n",
 		 "1:22: report_port: 0, or 1024 to 65535, is expected, not 1023"},
 		{"watch: {slurm_topology: default}\n",
@@ -280,6 +286,9 @@ static void refuses_in_words(void **state)
 		{"partitions:\n  DEFAULT:\n    mode: advise\n",
 		 "2:3: 'DEFAULT' is no partition; the key defaults beside partitions holds what is "
 		 "true of all"},
+		{"partitions:\n  Defaults: {}\n",
+		 "2:3: 'Defaults' is no partition; the key defaults beside partitions holds what "
+		 "is true of all"},
 		{"partitions:\n  gpu: {}\n  gpu: {}\n",
 		 "3:3: key 'gpu' is given twice (first in line 2)"},
 		{"defaults: &a {}\n", "1:11: anchors (&name) are not allowed here"},

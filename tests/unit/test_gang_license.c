@@ -21,6 +21,7 @@ static void is_named(void **state)
 	assert_false(osp_gang_license_is_in(""));
 	assert_false(osp_gang_license_is_in("onespine2:1"));
 	assert_false(osp_gang_license_is_in("onespin"));
+	assert_false(osp_gang_license_is_in("twospine:1"));
 	assert_false(osp_gang_license_is_in("onespine@server:4,my-onespine"));
 }
 
@@ -34,6 +35,9 @@ static void holds_where_fewer_are_offered_than_a_gang_takes(void **state)
 		"onespine:1,a:2;onespine",
 		"matlab,onespine:4294967297",
 		"onespine:99999999999999999999",
+		/* no number, which Slurm itself refuses */
+		"onespine:1'",
+		"onespine:1x",
 	};
 
 	(void)state;
@@ -98,6 +102,7 @@ static void is_added(void **state)
 	added("onespine", 0, "onespine:2");
 	added("onespine:22", 0, "onespine:2");
 	added("onespine:2,onespine:0", 0, "onespine:2");
+	added(",a:2", 0, "a:2,onespine:2");
 	added("onespine2:1,,a:2", 0, "onespine2:1,a:2,onespine:2");
 }
 

@@ -529,6 +529,16 @@ static void what_it_cannot_judge_is_refused(void **state)
 	end_job();
 	start_job();
 	job.min_nodes = 4;
+	ask("spine");
+	add_spank(OSP_SPANK_GANG_SEGMENT, "leaf:2");
+	add_spank(OSP_SPANK_SPARES, "1/segment");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_non_null(strstr(message, "spares in each segment cannot be judged until"));
+	assert_null(job.licenses);
+	end_job();
+	start_job();
+	job.min_nodes = 4;
 	job.licenses = slurm_text("matlab|ansys");
 	ask("spine");
 	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_INVALID_LICENSES);
@@ -720,6 +730,11 @@ static void stops_where_it_may_not_hold(void **state)
 	write_policy("");
 	assert_int_equal(chmod(path, 0666), 0);
 	stops("; it cannot hold gangs: ");
+	/* not a file */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	stops("onespine.yaml: Invalid argument");
+	assert_int_equal(rmdir(path), 0);
 	write_policy("");
 	shadow = SHADOW_IN_USE; /* the shadow was updated, job_submit was not */
 	stops("or take onespine out of JobSubmitPlugins");
@@ -1026,6 +1041,9 @@ static void tells_the_shadow_what_the_job_wants(void **state)
 	assert_int_equal(seen_job.cpus, 90);
 	assert_int_equal(seen_job.max_nodes, 7);
 	assert_string_equal(seen_job.tres_per_job, "gres:gpu:9");
+	job.min_cpus = 200; /* the larger of both */
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_job.cpus, 200);
 	job.overcommit = 1;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_int_equal(seen_job.cpus, 0);
@@ -1103,6 +1121,42 @@ static void hands_on_the_shadows_refusal(void **state)
 	/* nowhere to say it */
 	assert_int_equal(job_submit(&job, 1000, NULL), ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 	end_job();
+}
+
+/* A user may have set the variable long ago, so the refusal of what it asks for names it. */
+static void names_the_variable_that_asked(void **state)
+{
+	static const struct {
+		const char *variable, *option;
+		bool by_variable; /* srun says so of its option */
+		const char *told;
+	} cases[] = {
+		{"ONESPINE_GANG=spine", NULL, false, "ONESPINE_GANG=spine: no spine holds it"},
+		{"ONESPINE_GANG=", NULL, false, "ONESPINE_GANG: no spine holds it"},
+		{NULL, "spine", true, "ONESPINE_GANG=spine: no spine holds it"},
+		{NULL, "spine", false, "no spine holds it"},
+		/* it only said off: the policy asks */
+		{"ONESPINE_GANG=off", NULL, false, "no spine holds it"},
+		/* the option counts, or segments are all that a variable asked for */
+		{"ONESPINE_GANG=leaf", "spine", false, "no spine holds it"},
+		{"ONESPINE_GANG_SEGMENT=leaf:4", NULL, false, "no spine holds it"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		refusal = "no spine holds it";
+		if (cases[i].variable)
+			add_variable(cases[i].variable);
+		if (cases[i].option)
+			ask(cases[i].option);
+		if (cases[i].by_variable)
+			add_option(OSP_SPANK_BY_VARIABLE "=1");
+		assert_int_equal(job_submit(&job, 1000, &message),
+				 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+		if (strcmp(message, cases[i].told) != 0)
+			fail_msg("case %zu: %s", i, message);
+		end_job();
+	}
 }
 
 /* --- forging ---------------------------------------------------------------------------------- */
@@ -1299,6 +1353,24 @@ static void spares_make_a_layout_larger(void **state)
 		only_advice = false;
 		end_job();
 	}
+}
+
+/* The shadow cannot lay out the nodes that stay: nothing is made larger. */
+static void spares_of_a_layout_that_is_refused(void **state)
+{
+	with_shadow(state);
+	refusal = "--gang-layout: tp6 ends after 6 GPUs, in the middle of a node of 8";
+	job.min_nodes = job.max_nodes = 64;
+	add_option(OSP_SPANK_GANG "spine");
+	add_option(OSP_SPANK_GANG_LAYOUT "tp6,pp16");
+	add_option(OSP_SPANK_SPARES "2/segment");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message, refusal);
+	assert_int_equal(seen_job.min_nodes, 64);
+	assert_int_equal(seen_job.segment_spares, 0);
+	assert_int_equal(job.min_nodes, 64);
+	end_job();
 }
 
 static void spares_of_segments_are_refused(void **state)
@@ -2132,6 +2204,13 @@ static void leaves_other_changes_alone(void **state)
 	job.priority = 7;
 	assert_int_equal(change(), SLURM_SUCCESS);
 	assert_null(seen_job.partition);
+	job.max_nodes = 4; /* of a job whose record is not judged */
+	record_is_judged = false;
+	record_job.min_nodes = 0;
+	assert_int_equal(change(), SLURM_SUCCESS);
+	record_is_judged = true;
+	job.max_nodes = NO_VAL;
+	assert_null(seen_job.partition);
 	record_is_judged = false; /* it runs, say */
 	job.partition = "train";
 	assert_int_equal(change(), SLURM_SUCCESS);
@@ -2191,19 +2270,33 @@ static void counts_components_of_one_partition(void **state)
 	static const struct {
 		uint32_t offset;
 		char *partition;
-		uint32_t before;
+		uint32_t before, nodes;
 	} cases[] = {
-		{0, cpu, 0},	  {1, train, 0}, {2, cpu, 1},	{3, NULL, 0},
-		{4, train, 1},	  {5, train, 2}, {7, train, 0}, /* one that was shown elsewhere */
-		{NO_VAL, cpu, 0}, {0, train, 0}, {1, train, 1}, {2, cpu, 0},
+		{0, cpu, 0, NO_VAL},	  {1, train, 0, NO_VAL},
+		{2, cpu, 1, NO_VAL},	  {3, NULL, 0, NO_VAL},
+		{4, train, 1, 3},	  {5, train, 4, 0},	 /* at least one node */
+		{6, train, 5, 1},	  {8, train, 0, NO_VAL}, /* one that was shown elsewhere */
+		{NO_VAL, cpu, 0, NO_VAL}, {0, train, 0, NO_VAL},
+		{1, train, 1, NO_VAL},	  {2, cpu, 0, NO_VAL},
 	};
+	uint32_t most = 128; /* that are remembered */
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		with_shadow(state);
 		job.het_job_offset = cases[i].offset;
 		job.partition = cases[i].partition;
+		job.min_nodes = cases[i].nodes;
 		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 		assert_int_equal(seen_job.nodes_beside, cases[i].before);
+		end_job();
+	}
+	for (uint32_t offset = 0; offset <= most; offset++) {
+		with_shadow(state);
+		job.het_job_offset = offset;
+		job.partition = train;
+		job.min_nodes = 2;
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(seen_job.nodes_beside, offset < most ? 2 * offset : 0);
 		end_job();
 	}
 }
@@ -2261,12 +2354,14 @@ int main(void)
 		cmocka_unit_test(refuses_bad_values),
 		cmocka_unit_test(refuses_the_doctors_probe_without_a_line),
 		cmocka_unit_test_setup(hands_on_the_shadows_refusal, with_shadow),
+		cmocka_unit_test(names_the_variable_that_asked),
 		cmocka_unit_test(drops_what_users_forge),
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
 		cmocka_unit_test(spares_make_the_job_larger),
 		cmocka_unit_test(spares_make_segments_larger),
 		cmocka_unit_test(spares_make_a_layout_larger),
+		cmocka_unit_test(spares_of_a_layout_that_is_refused),
 		cmocka_unit_test(spares_of_segments_are_refused),
 		cmocka_unit_test(spares_of_odd_requests),
 		cmocka_unit_test(spares_without_memory),

@@ -244,6 +244,13 @@ static const struct {
 	{"tp8,dp8,ep8,etp2,order=torchtitan", 8, 8,
 	 "TorchTitan does not cut experts: leave etp2 out"},
 	{"tp8,dp8,dpr3,order=torchtitan", 8, 8, "dpr3 does not divide dp8; dpr2 would"},
+	/* tp x cp fills whole nodes, or divides one: it is the number of nodes that does not fit */
+	{"tp2,cp8,pp5", 4, 8,
+	 "tp2 x cp8 x pp5 are 80 GPUs, of which 4 nodes of 8 GPUs hold no whole number; 10 nodes "
+	 "would be dp1"},
+	{"tp2,cp2,pp5", 4, 8,
+	 "tp2 x cp2 x pp5 are 20 GPUs, of which 4 nodes of 8 GPUs hold no whole number; 5 nodes "
+	 "would be dp2"},
 };
 
 static void test_unfit(void **state)

@@ -274,8 +274,10 @@ static void what_does_not_suit_is_left(void **state)
 /* Each piece of a packed list changed: it is refused, or says something. */
 static void malformed(void **state)
 {
-	static const char *const cases[] = {"~",      "~~",	 "~~~",	  "~n~l",      "~n~l~",
-					    "~n~l~!", "~n,~l~A", "l1:n1", "~n~l1|~wA", "~n~~wA"};
+	static const char *const cases[] = {"~", "~~", "~~~", "~n~l", "~n~l~", "~n~l~!", "~n,~l~A",
+					    "l1:n1", "~n~l1|~wA", "~n~~wA",
+					    /* a number of more bits than there are */
+					    "~n~l~AAAAAAAAAAAAAAAA"};
 	char *packed = osp_leaf_pack("l1:n[1,3]|l2:n[2,4]", MOST);
 	size_t length = strlen(packed);
 

@@ -18,6 +18,8 @@
 #include "lib/layout/gang_order.h"
 #include "lib/layout/gang_start.h"
 #include "lib/layout/gang_segments.h"
+#include "lib/policy/config.h"
+#include "lib/policy/gang_license.h"
 #include "lib/policy/note.h"
 #include "lib/topology/blocks.h"
 #include "lib/topology/leaf_pack.h"
@@ -200,6 +202,7 @@ static const struct osp_note *whole_note(void)
 	static const struct osp_note note = {.gang = "spine",
 					     .domain = "s1",
 					     .leaves = "l1:n1|l2:n2",
+					     .order = "2x1/n2,n1",
 					     .says = says,
 					     .gate = "1 of 2 failed",
 					     .suspects = "n[1-2]",
@@ -251,6 +254,39 @@ static void notes_survive(void **state)
 	assert_true(no_memory_at_each(find_note, comment) > 6);
 	assert_true(no_memory_at_each(keep_pieces, comment) > 6);
 	free(comment);
+}
+
+static bool read_policy(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_config *config = osp_config_read("f", context, strlen(context), &error);
+
+	check_words(&error, config);
+	osp_config_free(config);
+	return config;
+}
+
+static bool add_license(void *context)
+{
+	char *with = "";
+	int rc = osp_gang_license_add(context, &with);
+
+	assert_int_equal(rc, with ? 0 : -2);
+	if (with)
+		assert_string_equal(with, "matlab:2,onespine:2");
+	free(with);
+	return rc == 0;
+}
+
+static void policies_survive(void **state)
+{
+	static char text[] =
+		"topology: a\ndefaults: {level: leaf}\npartitions: {a: {gang: always}}\n",
+		    licenses[] = "matlab:2";
+
+	(void)state;
+	assert_true(no_memory_at_each(read_policy, text) > 3);
+	assert_int_equal(no_memory_at_each(add_license, licenses), 1);
 }
 
 static void reading_survives(void **state)
@@ -340,7 +376,7 @@ static bool read_start(const struct osp_topology *topology, const struct osp_nod
 		       const char *list, const char *order)
 {
 	struct osp_gang_start start;
-	uint32_t ranks[4];
+	uint32_t ranks[6];
 	bool good = osp_gang_start_read(topology, of, list, order, &start) == 0;
 
 	if (!good)
@@ -355,12 +391,14 @@ static bool write_start(const struct osp_gang_start *start, const struct osp_nod
 {
 	char *list = osp_gang_start_leaves(start, 4096);
 	char *order = osp_gang_start_order(start, 4096), *packed = NULL, *packed_order = NULL;
-	uint32_t ranks[4];
+	uint32_t ranks[6];
 	bool good = list && order && osp_gang_start_pack(start, 4096, &packed, &packed_order) &&
 		    osp_gang_start_ranks(start, of, 0, ranks) &&
 		    read_start(start->topology, of, list, order) &&
 		    read_start(start->topology, of, packed, packed_order);
 
+	/* without memory it does not say instead that they are too long */
+	assert_false(packed && !*packed);
 	free(list);
 	free(order);
 	free(packed);
@@ -368,18 +406,42 @@ static bool write_start(const struct osp_gang_start *start, const struct osp_nod
 	return good;
 }
 
+/* Leaves of three and an overlay across them: places are in another order than the leaves. */
+static const char across[] =
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"overlays\": [\"nvlink\"], "
+	"\"domains\": [{\"level\": \"leaf\", \"name\": \"a\", \"nodes\": \"n[1-3]\"},"
+	"{\"level\": \"leaf\", \"name\": \"b\", \"nodes\": \"n[4-6]\"},"
+	"{\"level\": \"nvlink\", \"name\": \"v\", \"nodes\": \"n[1,3]\"},"
+	"{\"level\": \"nvlink\", \"name\": \"w\", \"nodes\": \"n[2,4,6]\"}]}";
+
+struct gang_in {
+	const struct osp_topology *topology;
+	struct osp_segments segments;
+	const char *order;
+};
+
 static bool order_gang(void *context)
 {
-	static const uint32_t nodes[] = {0, 1, 2, 3};
-	const struct osp_gang_start_input input = {
-		.topology = context, .nodes = nodes, .count = 4, .segments = &twos, .level = 1};
-	struct osp_nodeset *of = osp_nodeset_new(4);
+	static const uint32_t nodes[] = {0, 1, 2, 3, 4, 5};
+	const struct gang_in *gang = context;
+	uint32_t count = osp_topology_node_count(gang->topology);
+	const struct osp_gang_start_input input = {.topology = gang->topology,
+						   .nodes = nodes,
+						   .count = count,
+						   .segments = &gang->segments,
+						   .level = 1};
+	struct osp_nodeset *of = osp_nodeset_new(count);
 	struct osp_gang_start start;
 	bool good = false;
 
 	if (of && osp_gang_start_make(&input, &start) == 0) {
+		char *order = osp_gang_start_order(&start, 4096);
+
+		if (order)
+			assert_string_equal(order, gang->order);
 		osp_nodeset_fill(of);
-		good = write_start(&start, of);
+		good = order && write_start(&start, of);
+		free(order);
 		osp_gang_start_clear(&start);
 	}
 	free(of);
@@ -401,13 +463,32 @@ static void orders_survive(void **state)
 		osp_read_onespine_topology("f", woven, sizeof(woven) - 1, NULL);
 	const uint32_t nodes[] = {0};
 	const struct osp_segments none = {.count = 0};
+	struct gang_in gang;
 
 	(void)state;
 	assert_non_null(topology);
-	assert_true(no_memory_at_each(order_gang, topology) > 2);
+	gang = (struct gang_in){topology, twos, "2x1"};
+	assert_true(no_memory_at_each(order_gang, &gang) > 2);
 	assert_true(no_memory_at_each(name_segments, topology) > 2);
 	assert_null(osp_gang_segments_text(topology, nodes, 1, &none));
 	assert_null(osp_gang_segments_text(topology, nodes, 0, &twos));
+	osp_topology_free(topology);
+}
+
+/* The same where the order has to be written node by node, and where crossings are cut. */
+static void listed_orders_survive(void **state)
+{
+	struct osp_topology *topology =
+		osp_read_onespine_topology("f", across, sizeof(across) - 1, NULL);
+	struct gang_in gang;
+
+	(void)state;
+	assert_non_null(topology);
+	gang = (struct gang_in){topology, twos, "2x1/n[1-2,4-5],n[3,6]"};
+	assert_true(no_memory_at_each(order_gang, &gang) > 20);
+	gang.order = "2x1/n[1,3-4,6],n[2,5]";
+	gang.segments.segment[0].level = osp_topology_crossings(topology, 2, 1);
+	assert_true(no_memory_at_each(order_gang, &gang) > 23);
 	osp_topology_free(topology);
 }
 
@@ -499,10 +580,16 @@ static void blocks_survive(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading_survives), cmocka_unit_test(writing_survives),
-		cmocka_unit_test(notes_survive),    cmocka_unit_test(a_large_topology_survives),
-		cmocka_unit_test(packing_survives), cmocka_unit_test(orders_survive),
-		cmocka_unit_test(blocks_survive),   cmocka_unit_test(overlays_survive),
+		cmocka_unit_test(reading_survives),
+		cmocka_unit_test(writing_survives),
+		cmocka_unit_test(notes_survive),
+		cmocka_unit_test(a_large_topology_survives),
+		cmocka_unit_test(packing_survives),
+		cmocka_unit_test(orders_survive),
+		cmocka_unit_test(blocks_survive),
+		cmocka_unit_test(overlays_survive),
+		cmocka_unit_test(listed_orders_survive),
+		cmocka_unit_test(policies_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

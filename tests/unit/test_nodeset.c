@@ -150,6 +150,20 @@ static void sets_are_compared(void **state)
 	}
 }
 
+/* Sets of clusters of another size are never the same. */
+static void sets_of_other_sizes_differ(void **state)
+{
+	struct osp_nodeset *small = osp_nodeset_new(10), *large = osp_nodeset_new(11);
+
+	(void)state;
+	assert_false(osp_nodeset_equal(small, large));
+	osp_nodeset_add(small, 3);
+	osp_nodeset_add(large, 3);
+	assert_false(osp_nodeset_equal(large, small));
+	free(small);
+	free(large);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test(members_come_and_go),
 		cmocka_unit_test(operations_change_the_first_set_only),
 		cmocka_unit_test(sets_are_compared),
+		cmocka_unit_test(sets_of_other_sizes_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,10 @@ static void refused_files(void **state)
 		{HEAD("\"nvlink\"") "]}",
 		 "overlays: a list of at most 14 names of levels beside the "
 		 "tree is expected, 15 with the levels"},
+		{HEAD("[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\",\"k\",\"l\","
+		      "\"m\",\"n\",\"o\"]") "]}",
+		 "overlays: a list of at most 14 names"},
+		{HEAD("[[\"v\"]]") "]}", "a word of 1 to 255 bytes is expected, not a list"},
 		{HEAD("[\"leaf\"]") "]}", "level 'leaf' is named twice"},
 		{HEAD("[\"v\"]") ", {\"level\": \"v\", \"name\": \"a\", \"in\": \"l\"}]}",
 		 "in: level v is beside the tree, and its domains are in no other"},

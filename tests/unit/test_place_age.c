@@ -67,6 +67,23 @@ static void places_hold_for_one_boot(void **state)
 	assert_string_equal(osp_place_age_words(OSP_PLACE_REBOOTED), "rebooted");
 }
 
+/* A place that was never known ages all the same where a cloud gave it. */
+static void places_age_by_their_source(void **state)
+{
+	static const struct osp_node_note cloud = {"ec2", "i-1", 0},
+					  launched = {"topograph", "", 1},
+					  rack = {"topograph", "", 0}, own = {"nvlink", "", 0},
+					  cable = {"infiniband", "", BOOT_S};
+
+	(void)state;
+	assert_true(osp_place_ages(&cloud));
+	assert_true(osp_place_ages(&launched));
+	assert_false(osp_place_ages(&rack));
+	assert_false(osp_place_ages(&own));
+	assert_false(osp_place_ages(&cable));
+	assert_false(osp_place_ages(NULL));
+}
+
 /* A file from before the boot tells of another machine. */
 static void a_file_knows_a_boot_before_it(void **state)
 {
@@ -133,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_hold_for_one_boot),
+		cmocka_unit_test(places_age_by_their_source),
 		cmocka_unit_test(a_file_knows_a_boot_before_it),
 		cmocka_unit_test(boots_are_the_same_within_a_minute),
 		cmocka_unit_test(a_boot_is_noted_once),

@@ -223,6 +223,64 @@ static void a_list_of_partitions_promises_together(void **state)
 	osp_topology_free(topology);
 }
 
+/* Only an overlay's domains can be in several of those that a partition holds its jobs to. */
+static void a_level_beside_the_tree_crosses_a_promise(void **state)
+{
+	static const char beside[] =
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], "
+		"\"overlays\": [\"nvlink\"], \"domains\": ["
+		"{\"level\": \"spine\", \"name\": \"s\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l1\", \"in\": \"s\", \"nodes\": \"n[1-2]\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l2\", \"in\": \"s\", \"nodes\": \"n[3-4]\"}, "
+		"{\"level\": \"nvlink\", \"name\": \"v\", \"nodes\": \"n[2-3]\"}]}";
+	static const char policies[] =
+		"partitions:\n"
+		"  leaf: {gang: always, level: leaf, allow_off: false}\n"
+		"  spine: {gang: always, level: spine, allow_off: false}\n"
+		"  rack: {gang: always, level: rack, allow_off: false}\n"
+		"  a23456789-123456789-123456789-123456789-123456789-123456789-1234: "
+		"{gang: always, level: leaf, allow_off: false}\n"
+		"  free: {gang: always, level: leaf}\n";
+#define CROSSED(partition)                                                                         \
+	"partition " partition " holds its jobs to one leaf, which one nvlink may cross: nvlink "  \
+	"v has nodes in leaf l1 and in leaf l2"
+	static const struct {
+		const char *list, *level, *says; /* NULL: it crosses none */
+	} cases[] = {
+		{"leaf", "nvlink", CROSSED("leaf")},
+		{"free,,leaf", "nvlink", CROSSED("leaf")},
+		{",spine,rack,leaf,", "nvlink", CROSSED("leaf")},
+		{"a23456789-123456789-123456789-123456789-123456789-123456789-1234", "nvlink",
+		 CROSSED("a23456789-123456789-123456789-123456789-123456789-123456789-1234")},
+		{"free,spine,rack", "nvlink", NULL},
+		{"leaf", "leaf", NULL},
+		/* one level of the tree lies in the other, the right way round or not */
+		{"leaf", "spine", NULL},
+		{"leaf", "rack", NULL},
+		{"leaf", "node", NULL},
+		{",", "nvlink", NULL},
+		{NULL, "nvlink", NULL},
+	};
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("t", beside, sizeof(beside) - 1, &error);
+	struct osp_config *config = osp_config_read("c", policies, sizeof(policies) - 1, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		error = (struct osp_error){0};
+		assert_int_equal(
+			osp_policy_crosses(config, cases[i].list, topology, cases[i].level, &error),
+			cases[i].says != NULL);
+		assert_string_equal(error.text, cases[i].says ? cases[i].says : "");
+	}
+	/* as long as no topology is read nothing crosses */
+	assert_false(osp_policy_crosses(config, "leaf", NULL, "nvlink", &error));
+	osp_config_free(config);
+	osp_topology_free(topology);
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 static void counts_gpus(void **state)
@@ -257,6 +315,10 @@ static void counts_gpus(void **state)
 		{"gpu:a,gpu:b,gpu:c,gpu:d,gpu:e,gpu:f,gpu:g,gpu:h,gpu:i,gpu:j,gpu:k,gpu:l,gpu:m,"
 		 "gpu:n,gpu:o,gpu:p,gpu:q,gpu:r,gpu:a:2",
 		 19},
+		/* what is beyond 16 names is only added, up to the most that there can be */
+		{"gpu:a,gpu:b,gpu:c,gpu:d,gpu:e,gpu:f,gpu:g,gpu:h,gpu:i,gpu:j,gpu:k,gpu:l,gpu:m,"
+		 "gpu:n,gpu:o,gpu:p,gpu:q:2,gpu:r:18446744073709551614",
+		 UINT64_MAX},
 	};
 
 	(void)state;
@@ -444,6 +506,11 @@ static void tells_how_many_nodes_gpus_need(void **state)
 		{{.per_task = "gres:gpu:a100:1", .tasks = 8, .per_node = "gres:gpu:h100:1"}, 8, 1},
 		{{.per_job = "gres:gpu:8", .per_node = "gres:disk:2"}, 8, 1},
 		{{.per_node = "gres:gpu:8"}, 8, 0},
+		/* several names have no common limit, and a word without a name has none */
+		{{.per_job = "gres:gpu:a:4,gres:gpu:b:4", .per_node = "gres:gpu:a:1,gres:gpu:b:1"},
+		 8,
+		 1},
+		{{.per_job = "gres:gpu:8", .per_task = "4", .per_node = "gres:gpu:2"}, 8, 1},
 		/* more than anybody has */
 		{{.per_job = "gres:gpu:18446744073709551615"}, 1, UINT32_MAX},
 		{{.tasks = UINT32_MAX, .per_task = "gres:gpu:18446744073709551615"}, 8, UINT32_MAX},
@@ -469,6 +536,7 @@ int main(void)
 		cmocka_unit_test(partitions_promise_together),
 		cmocka_unit_test(an_overlay_does_not_relax_past_another_promise),
 		cmocka_unit_test(a_list_of_partitions_promises_together),
+		cmocka_unit_test(a_level_beside_the_tree_crosses_a_promise),
 		cmocka_unit_test(counts_gpus),
 		cmocka_unit_test(finds_conflicts),
 		cmocka_unit_test(names_only_cures_that_help),

@@ -777,6 +777,7 @@ static void files_are_reported_apart(void **state)
 		{"---\n- topology: a", OSP_FILE_SLURM_YAML, "a Slurm topology.yaml"},
 		{"- topology : a", OSP_FILE_SLURM_YAML, "a Slurm topology.yaml"},
 		{"---", OSP_FILE_OTHER, "an unknown file"},
+		{"--- # nothing follows\n", OSP_FILE_OTHER, "an unknown file"},
 		{"BlockSizes=4", OSP_FILE_SLURM_BLOCK, "a Slurm topology.conf for topology/block"},
 		{"NodeName=n", OSP_FILE_SLURM_CONF, "a slurm.conf"},
 		{"ip,DSW,PSW\n1,2,3\n", OSP_FILE_CSV, "a CSV table"},

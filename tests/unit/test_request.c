@@ -198,6 +198,8 @@ static void refuses_in_words(void **state)
 		 "as in pp:leaf"},
 		{"spine layout=pp8 keep=pp:leaf keep=pp:leaf", 1,
 		 "--gang: 'keep=pp:leaf' is not understood, or said twice"},
+		{"spine prefer=leaf prefer=leaf", 1,
+		 "--gang: 'prefer=leaf' is not understood, or said twice"},
 		{"spine layout=pp8 keep=pp:l,pp:l,pp:l,pp:l,pp:l", 21,
 		 "--gang-keep=pp:l,pp:l,pp:l,pp:l,pp:l: more than 4 groups"},
 	};
@@ -407,6 +409,9 @@ static void policy_refuses(void **state)
 		 "allowed there; ask for fewer nodes or leave it out"},
 		{"off", &every_job, NULL,
 		 "every job is a gang in its partition, and --gang=off is not allowed there; leave "
+		 "it out"},
+		{"off", &every_job, "gpu",
+		 "every job is a gang in partition gpu, and --gang=off is not allowed there; leave "
 		 "it out"},
 		{"", &off, "cpu",
 		 "partition cpu takes no gangs; leave out --gang or choose another partition"},

@@ -77,6 +77,7 @@ static void plurals(void **state)
 		{"leaf", "leaves"}, {"spine", "spines"},   {"core", "cores"},
 		{"zone", "zones"},  {"box", "boxes"},	   {"switch", "switches"},
 		{"bus", "buses"},   {"nvlink", "nvlinks"}, {"midleaf", "midleaves"},
+		{"mesh", "meshes"}, {"x", "xes"},	   {"ch", "ches"},
 	};
 	char buffer[32];
 	char small[4];

@@ -102,6 +102,9 @@ static void finds_the_request_in_force(void **state)
 		{"gpu", 4, OSP_EFFECTIVE "version=1,mode=enforce,pack=2", "spine",
 		 OSP_MODE_ENFORCE},
 		{"gpu", 4, STORED("enforce", "leaf", "option") ",pack=2", "leaf", OSP_MODE_ENFORCE},
+		/* also one of a policy, which is then not made anew */
+		{"asked", 4, STORED("enforce", "leaf", "policy") ",pack=2", "leaf",
+		 OSP_MODE_ENFORCE},
 		/* as the policy says */
 		{"held", 4, NULL, "spine", OSP_MODE_ENFORCE},
 		{"held", 2, NULL, NULL, OSP_MODE_OFF},
@@ -161,6 +164,69 @@ static void reads_odd_records(void **state)
 	job->spank_job_env_size = 1; /* whose place is empty */
 	assert_null(shadow_spank_value(job, "A="));
 	assert_false(shadow_gang_request(job, &effective));
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	assert_true(shadow_gang_request(job, &effective));
+	job->spank_job_env_size = 0; /* none of them counts */
+	assert_false(shadow_gang_request(job, &effective));
+}
+
+/* Options that this release cannot read, or of which it reads only some, leave a gang of the
+ * partition's level. */
+static void keeps_a_gang_that_it_cannot_read(void **state)
+{
+	job_record_t *job = job_in(1, 4, "gpu");
+	struct osp_request request;
+	bool readable;
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	assert_true(shadow_option(job, &request, &readable));
+	assert_true(readable);
+	fake_job_option(job, OSP_SPANK_GANG_SEGMENT "leaf");
+	assert_true(shadow_option(job, &request, &readable));
+	assert_false(readable);
+	assert_true(shadow_gang_request(job, &effective));
+	assert_int_equal(effective.mode, OSP_MODE_ENFORCE);
+	assert_string_equal(effective.level, "spine");
+}
+
+/* Only a pending job with several partitions may still choose, and only among its own. */
+static void chooses_among_its_partitions(void **state)
+{
+	job_record_t *job = job_in(1, 4, "held");
+	part_record_t *held = find_part_record((char *)"held");
+
+	(void)state;
+	assert_false(shadow_may_choose(job, held));
+	job->part_ptr_list = list_create(NULL);
+	list_append(job->part_ptr_list, held);
+	assert_false(shadow_may_choose(job, held));
+	list_append(job->part_ptr_list, find_part_record((char *)"leafs"));
+	assert_true(shadow_may_choose(job, held));
+	assert_false(shadow_may_choose(job, find_part_record((char *)"asked")));
+	job->job_state = JOB_RUNNING;
+	assert_false(shadow_may_choose(job, held));
+	job->job_state = JOB_PENDING;
+}
+
+static void names_nodes_that_are_there(void **state)
+{
+	node_record_t *second = node_record_table_ptr[1];
+	struct osp_nodeset *set = shadow_nodes_named("n[2-3]");
+	char *names;
+
+	(void)state;
+	assert_int_equal(osp_nodeset_count(set), 2);
+	assert_true(osp_nodeset_test(set, 1) && osp_nodeset_test(set, 2));
+	assert_null(shadow_nodes_named("n[2-3],gone"));
+	node_record_table_ptr[1] = NULL; /* the place of a node that is gone */
+	names = shadow_node_names(set);
+	assert_string_equal(names, "n3");
+	free(names);
+	osp_nodeset_remove(set, 2);
+	assert_null(shadow_node_names(set));
+	node_record_table_ptr[1] = second;
+	free(set);
 }
 
 /* The fabric is gone: nothing of a request is looser than a policy of which nobody knows where it
@@ -180,6 +246,12 @@ static void compares_with_policy(void **state)
 	assert_false(shadow_looser_than_policy(held, &asked));
 	shadow_state.topology = topology;
 	asked.relax_s = -1;
+	/* a request of a level that is gone waits, wherever the policy would have it */
+	snprintf(asked.level, sizeof(asked.level), "lost");
+	assert_false(shadow_looser_than_policy(&unknown, &asked));
+	snprintf(asked.level, sizeof(asked.level), "spine");
+	assert_true(shadow_looser_than_policy(&unknown, &asked));
+	snprintf(asked.level, sizeof(asked.level), "leaf");
 	unknown.level = "gone";
 	assert_true(shadow_looser_than_policy(&unknown, &asked));
 	snprintf(asked.level, sizeof(asked.level), "gone");
@@ -292,8 +364,13 @@ static void counts_components_together(void **state)
 	assert_false(
 		shadow_gang_request(second, &effective)); /* the leader's list is not there yet */
 	leader->het_job_list = list_create(NULL);
-	list_append(leader->het_job_list, leader);
 	list_append(leader->het_job_list, elsewhere);
+	leader->details->min_nodes = leader->details->max_nodes = 3;
+	assert_true(
+		shadow_gang_request(leader, &effective)); /* it is not listed: it counts alone */
+	leader->details->min_nodes = leader->details->max_nodes = 2;
+	assert_false(shadow_gang_request(leader, &effective));
+	list_prepend(leader->het_job_list, leader);
 	bare->details = NULL;
 	list_append(leader->het_job_list, bare);
 	assert_false(shadow_gang_request(leader, &effective));
@@ -317,6 +394,13 @@ static void gives_no_advice_that_cannot_be_followed(void **state)
 	(void)state;
 	assert_true(shadow_gang_request(job, &effective));
 	job->req_switch = 1;
+	assert_false(shadow_gang_request(job, &effective));
+	job->req_switch = 0;
+	assert_true(shadow_gang_request(job, &effective));
+	job->details->expanding_jobid = 7; /* its nodes are another job's, wherever these are */
+	assert_false(shadow_gang_request(job, &effective));
+	job->details->expanding_jobid = 0;
+	job->details->dependency = xstrdup("expand:7");
 	assert_false(shadow_gang_request(job, &effective));
 }
 
@@ -498,6 +582,8 @@ static void distinguishes_choices(void **state)
 	job->qos_id--;
 	job->part_ptr = find_part_record("leafs");
 	assert_int_not_equal(shadow_choice_of(job), first);
+	job->part_ptr = NULL;
+	assert_int_not_equal(shadow_choice_of(job), first);
 	job->part_ptr = find_part_record("held");
 	assert_int_equal(shadow_choice_of(job), first);
 }
@@ -510,6 +596,9 @@ int main(void)
 		TEST(finds_the_request_in_force),
 		TEST(finds_no_request_without_a_policy),
 		TEST(reads_odd_records),
+		TEST(keeps_a_gang_that_it_cannot_read),
+		TEST(chooses_among_its_partitions),
+		TEST(names_nodes_that_are_there),
 		TEST(compares_with_policy),
 		TEST(relaxes_when_it_could_have_run_so_long),
 		TEST(sees_what_needs_more_nodes),

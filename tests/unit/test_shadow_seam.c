@@ -966,6 +966,7 @@ static void describes_a_record(void **state)
 {
 	static char held_name[] = "held";
 	job_record_t *job = fake_job(7, 4), *leader = fake_job(6, 1), *elsewhere = fake_job(8, 1);
+	__typeof__(job->details) details;
 	struct osp_seam_job described;
 	struct osp_request request;
 
@@ -1002,6 +1003,18 @@ static void describes_a_record(void **state)
 	assert_int_equal(described.nodes_beside, 3);
 	assert_true(shadow_seam.describe(job, "gpu,held", &described, &request));
 	assert_int_equal(described.nodes_beside, 0);
+	/* but not one that may still go elsewhere, nor one of which little is left */
+	elsewhere->part_ptr_list = list_create(NULL);
+	list_append(elsewhere->part_ptr_list, find_part_record(held_name));
+	list_append(elsewhere->part_ptr_list, default_part_loc);
+	assert_true(shadow_seam.describe(job, held_name, &described, &request));
+	assert_int_equal(described.nodes_beside, 0);
+	FREE_NULL_LIST(elsewhere->part_ptr_list);
+	details = elsewhere->details;
+	elsewhere->details = NULL;
+	assert_true(shadow_seam.describe(job, held_name, &described, &request));
+	assert_int_equal(described.nodes_beside, 0);
+	elsewhere->details = details;
 	assert_true(described.shape.heterogeneous);
 	job->job_state = JOB_RUNNING;
 	assert_false(shadow_seam.describe(job, NULL, &described, &request));
@@ -1183,6 +1196,18 @@ static void holds_to_policy_what_grows(void **state)
 	xfree(grown->partition);
 	grown->partition = xstrdup("held");
 	assert_int_equal(merge(job), -1);
+	grown->details->max_nodes = 0; /* it might have got as many itself */
+	assert_int_equal(merge(job), -1);
+	assert_has(sentence, "job 7 is a gang on one spine, and with the nodes of job 8");
+	fake_job_runs(job, 4, 2, time(NULL) + 100);
+	assert_int_equal(merge(job), 0);
+	fake_job_runs(job, 8, 0, time(NULL) + 100); /* still too small to be held */
+	assert_int_equal(merge(job), 0);
+	fake_job_runs(grown, 0, 1, time(NULL) + 100);
+	fake_job_runs(job, 8, 1, time(NULL) + 100);
+	assert_int_equal(merge(job), 0);
+	fake_job_runs(grown, 0, 2, time(NULL) + 100);
+	grown->details->max_nodes = 2;
 	fake_job_runs(job, 8, 0, time(NULL) + 100);
 	assert_int_equal(merge(job), 0);
 	fake_job_runs(job, 8, 2, time(NULL) + 100);

@@ -208,6 +208,9 @@ static void only_regular_files_are_read(void **state)
 	assert_int_equal(errno, EINVAL);
 	assert_null(osp_read_file("no/such/file", 1000, &length));
 	assert_int_equal(errno, ENOENT);
+	/* one that cannot be read: nothing is mapped at address 0 */
+	assert_null(osp_read_file("/proc/self/mem", 1000, &length));
+	assert_int_equal(errno, EIO);
 	/* a pipe without a writer must not make the reader wait */
 	snprintf(path, sizeof(path), "test_text.fifo.%d", (int)getpid());
 	assert_int_equal(mkfifo(path, 0600), 0);
