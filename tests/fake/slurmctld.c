@@ -148,7 +148,7 @@ slurmctld_resv_t *find_resv_name(char *name)
 int validate_job_resv(job_record_t *job)
 {
 	return strcmp(fake_slurm.reservation.name, job->resv_name) ? ESLURM_RESERVATION_INVALID
-								   : SLURM_SUCCESS;
+								   : fake_slurm.enter_rc;
 }
 
 int update_node(update_node_msg_t *wanted, uid_t uid)

@@ -44,6 +44,7 @@ struct fake_slurm {
 	} reservation;
 	uint32_t reservations;
 	int reserve_rc;
+	int enter_rc;		/* that a job may not use it */
 	char powered_down[256]; /* the nodes that were told to, list by list */
 	void (*at_unlock)(
 		uint32_t lock); /* called when the lock of this number has been given back */

@@ -487,6 +487,23 @@ static void goes_on_where_slurm_keeps_nothing(void **state)
 	starts_with_others(job);
 }
 
+/* Nobody else may use what the job may not either. */
+static void leaves_no_reservation_that_it_may_not_use(void **state)
+{
+	job_record_t *job;
+
+	(void)state;
+	fake_slurm.enter_rc = ESLURM_RESERVATION_ACCESS;
+	job = launched_in_vain();
+	assert_int_equal(fake_slurm.reservations, 1);
+	assert_string_equal(fake_slurm.reservation.name, "");
+	assert_null(job->resv_name);
+	assert_int_equal(job->resv_id, 0);
+	assert_non_null(strstr(fake_slurm_log(), "n[3-4] are not kept for the next start of"));
+	fake_slurm.enter_rc = SLURM_SUCCESS;
+	starts_with_others(job);
+}
+
 /* Those that are replaced go, when the others run; none of a job, of a reservation, or that never
  * suspends. */
 static void gives_back_what_is_replaced(void **state)
@@ -1072,6 +1089,40 @@ static void ends_the_launch_where_any_nodes_do(void **state)
 	assert_int_equal(fake_slurm.requeues, 0);
 }
 
+/* Its time comes while its nodes boot, or came before: it is then judged by the level above, where
+ * they stand together. */
+static void goes_on_where_the_level_above_holds_them(void **state)
+{
+	enum { NEVER, WHILE_THEY_BOOT, BEFORE, ENDS };
+
+	for (int relaxed = NEVER; relaxed < ENDS; relaxed++) {
+		job_record_t *job = batch_gang(1 + (uint32_t)relaxed, 4, "leaf@1");
+
+		(void)state;
+		job->details->submit_time = time(NULL) - (relaxed == BEFORE ? 61 : 0);
+		for (int n = 0; n < SHADOW_NODES; n++)
+			node_record_table_ptr[n]->boot_time = OLD_BOOT_S;
+		place_by_ec2(OLD_BOOT_S, SHADOW_NODES);
+		sleeps(4, 4);
+		job->node_bitmap = fake_bitmap(2, 4); /* two nodes of l1, two that may be there */
+		job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+		assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+		assert_says(job, relaxed == BEFORE
+					 ? "whether they stand on one spine is asked when they run"
+					 : "whether they stand on one leaf is asked when they run");
+		boots(job);
+		is_asked(4);
+		is_asked(5);
+		if (relaxed == WHILE_THEY_BOOT)
+			job->details->submit_time -= 61;
+		shadow_launch_look(100);
+		assert_int_equal(fake_slurm.requeues, 1); /* of the first alone */
+		assert_true(is_ready(job));
+		assert_says(job, relaxed ? "placed: 4 nodes on spine s1, 2 leaves"
+					 : "launched in vain: its 4 nodes stand on 2 leaves");
+	}
+}
+
 /* The topology loses its level while its nodes boot; one that was proven before goes on. */
 static void goes_back_where_its_level_is_gone(void **state)
 {
@@ -1195,6 +1246,7 @@ int main(void)
 		TEST(keeps_no_longer_than_it_may),
 		TEST(keeps_nothing_where_the_policy_says_so),
 		TEST(goes_on_where_slurm_keeps_nothing),
+		TEST(leaves_no_reservation_that_it_may_not_use),
 		TEST(gives_back_what_is_replaced),
 		TEST(gives_back_at_once_where_nothing_else_is_left),
 		TEST(gives_nothing_back_that_may_stand_right),
@@ -1212,6 +1264,7 @@ int main(void)
 		TEST(goes_back_with_requeue_0_too),
 		TEST(leaves_room_for_other_users),
 		TEST(ends_the_launch_where_any_nodes_do),
+		TEST(goes_on_where_the_level_above_holds_them),
 		TEST(goes_back_where_its_level_is_gone),
 		TEST(waits_for_places_from_when_all_run),
 		TEST(costs_nothing_before_its_start),

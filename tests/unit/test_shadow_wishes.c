@@ -3,9 +3,11 @@
  * promises, partitions and numbers differ */
 #include "tests/unit/shadow_calls.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/policy/request.h"
+#include "tests/unit/no_memory.h"
 
 #define NODES SHADOW_NODES
 
@@ -119,6 +121,33 @@ static void counts_nodes_with_its_features(void **state)
 	add_feature(job, 0, 6, FEATURE_OP_OR);
 	add_feature(job, 3, 6, FEATURE_OP_END);
 	assert_int_equal(prospects_of(job), 9);
+	free_features(job);
+}
+
+/* Without memory it is not known that a node has not what it needs: all may be hoped for, or
+ * nothing is known. */
+static bool counts_featured(void *context)
+{
+	struct osp_nodeset *usable = osp_nodeset_new(NODES);
+	struct shadow_gang found = {.job = context, .usable = usable};
+	struct osp_nodeset *prospects = usable ? shadow_gang_prospects(&found) : NULL;
+	uint32_t count = prospects ? osp_nodeset_count(prospects) : 0;
+
+	free(prospects);
+	free(usable);
+	assert_true(count == 0 || count == 3 || count == NODES);
+	return count == 3;
+}
+
+static void hopes_for_nodes_without_memory(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	assert_int_not_equal(ask(gang(2, 17, "leaf"), SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	add_feature(job, 0, 6, FEATURE_OP_AND);
+	add_feature(job, 3, 6, FEATURE_OP_END);
+	assert_true(no_memory_at_each(counts_featured, job) > 4);
 	free_features(job);
 }
 
@@ -328,6 +357,7 @@ int main(void)
 		TEST(starts_at_its_own_level_and_says_so),
 		TEST(prefers_no_level_that_is_none_below),
 		TEST(counts_nodes_with_its_features),
+		TEST(hopes_for_nodes_without_memory),
 		TEST(counts_nodes_of_a_flexible_reservation),
 		TEST(plans_in_any_number_of_partitions),
 		TEST(leaves_no_component_to_a_broken_promise),
