@@ -1129,7 +1129,7 @@ static void names_the_variable_that_asked(void **state)
 	static const struct {
 		const char *variable, *option;
 		bool by_variable; /* srun says so of its option */
-		const char *told;
+		const char *says;
 	} cases[] = {
 		{"ONESPINE_GANG=spine", NULL, false, "ONESPINE_GANG=spine: no spine holds it"},
 		{"ONESPINE_GANG=", NULL, false, "ONESPINE_GANG: no spine holds it"},
@@ -1153,7 +1153,7 @@ static void names_the_variable_that_asked(void **state)
 			add_option(OSP_SPANK_BY_VARIABLE "=1");
 		assert_int_equal(job_submit(&job, 1000, &message),
 				 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
-		if (strcmp(message, cases[i].told) != 0)
+		if (strcmp(message, cases[i].says) != 0)
 			fail_msg("case %zu: %s", i, message);
 		end_job();
 	}

@@ -521,29 +521,29 @@ static bool waits_in_words(void *context)
 	       strstr(job->admin_comment, "waits: ");
 }
 
-static bool told_of_segments(void *context)
+static bool reports_segments(void *context)
 {
 	job_record_t *job = context;
 	struct osp_effective effective;
-	const char *told;
+	const char *value;
 
 	assert_true(shadow_gang_request(job, &effective));
 	shadow_put_entry(job, OSP_EFFECTIVE_SEGMENTS, "old");
 	shadow_note_segments(job, &effective);
-	told = shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS);
+	value = shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS);
 	/* never those of before */
-	if (*told)
-		assert_string_equal(told, "0,1,0,1,0x2,1x2");
-	return *told;
+	if (*value)
+		assert_string_equal(value, "0,1,0,1,0x2,1x2");
+	return *value;
 }
 
-static void tells_all_segments_or_none_without_memory(void **state)
+static void reports_all_segments_or_none_without_memory(void **state)
 {
 	job_record_t *job = started_gang("n[1,5,2,6,3,4,7-8]");
 
 	(void)state;
 	shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, "1");
-	assert_true(no_memory_at_each(told_of_segments, job) > 3);
+	assert_true(no_memory_at_each(reports_segments, job) > 3);
 }
 
 static void stays_whole_without_memory(void **state)
@@ -661,7 +661,7 @@ int main(void)
 		TEST(tells_the_gate_of_no_segments),
 		TEST(says_that_ranks_begin_in_the_smaller_segment),
 		TEST(stays_whole_without_memory),
-		TEST(tells_all_segments_or_none_without_memory),
+		TEST(reports_all_segments_or_none_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
