@@ -2,6 +2,7 @@
 /*
  * test_gang_order.c - the order of a gang's nodes: from the text on a node, and from the fabric
  */
+#include "onespine_config.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
