@@ -485,21 +485,32 @@ static bool is_same_host(const char *a, const char *b, size_t b_length)
 	return a_short == b_short && strncasecmp(a, b, a_short) == 0;
 }
 
-bool osp_is_controller(const struct osp_slurm_conf *conf)
+/* Returns the first line after `line` (NULL: of all) that begins with one of these keys; NULL if
+ * there is none. */
+static const struct osp_slurm_word *next_line(const struct osp_slurm_conf *conf,
+					      const struct osp_slurm_word *line, const char *key,
+					      const char *other)
 {
-	char host[HOST_BYTES] = "";
 	size_t count;
 	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
 
+	for (line = line ? line + 1 : words; line < words + count; line++)
+		if (line->starts_line &&
+		    (!strcasecmp(line->key, key) || !strcasecmp(line->key, other)))
+			return line;
+	return NULL;
+}
+
+bool osp_is_controller(const struct osp_slurm_conf *conf)
+{
+	const struct osp_slurm_word *line = NULL;
+	char host[HOST_BYTES] = "";
+
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (!words[i].starts_line || (strcasecmp(words[i].key, "SlurmctldHost") != 0 &&
-					      strcasecmp(words[i].key, "ControlMachine") != 0))
-			continue;
-		if (is_same_host(host, words[i].value, strcspn(words[i].value, "(,")))
+	while ((line = next_line(conf, line, "SlurmctldHost", "ControlMachine")))
+		if (is_same_host(host, line->value, strcspn(line->value, "(,")))
 			return true;
-	}
 	return false;
 }
 
@@ -533,20 +544,15 @@ static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
 
 bool osp_is_node(const struct osp_slurm_conf *conf)
 {
+	const struct osp_slurm_word *line = NULL;
 	char host[HOST_BYTES] = "";
-	size_t count;
-	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
 
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		const char *names;
+	while ((line = next_line(conf, line, "NodeName", "NodeName"))) {
+		const char *names = osp_slurm_conf_of_line(conf, line, "NodeHostname");
 
-		if (!words[i].starts_line || strcasecmp(words[i].key, "NodeName") != 0)
-			continue;
-		names = osp_slurm_conf_of_line(conf, &words[i], "NodeHostname");
-		if (osp_hostlist_expand(names ? names : words[i].value, is_this_host, host, NULL) ==
-		    1)
+		if (osp_hostlist_expand(names ? names : line->value, is_this_host, host, NULL) == 1)
 			return true;
 	}
 	return has_spool(conf, host);

@@ -196,7 +196,8 @@ put_topology() {
 	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
 }
 
-@test "a gang whose segments nested until now waits, and its reason names a domain that crosses" {
+# put_nested: two NVLink domains in the leaf l1, below it in the tree
+put_nested() {
 	put_topology <<-'END'
 		{"onespine-topology": 1, "levels": ["nvlink", "leaf", "spine"], "domains": [
 		{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
@@ -207,6 +208,10 @@ put_topology() {
 		{"level": "nvlink", "name": "v2", "in": "l1", "nodes": "n[3-4]"}]}
 	END
 	await 10 log_since 'has nvlink 2, leaf 3, spine 2'
+}
+
+@test "a gang whose segments nested until now waits, and its reason names a domain that crosses" {
+	put_nested
 	gang=$(submit --gang=spine --gang-segment=nvlink:2,leaf:4 -N4 --exclusive --hold)
 	log_mark
 	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
@@ -232,16 +237,7 @@ put_topology() {
 }
 
 @test "a gang that preferred an NVLink domain of the tree starts when that is beside it" {
-	put_topology <<-'END'
-		{"onespine-topology": 1, "levels": ["nvlink", "leaf", "spine"], "domains": [
-		{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
-		{"level": "leaf", "name": "l1", "in": "s1"},
-		{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[5-8]"},
-		{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9-12]"},
-		{"level": "nvlink", "name": "v1", "in": "l1", "nodes": "n[1-2]"},
-		{"level": "nvlink", "name": "v2", "in": "l1", "nodes": "n[3-4]"}]}
-	END
-	await 10 log_since 'has nvlink 2, leaf 3, spine 2'
+	put_nested
 	gang=$(submit --gang=nvlink,prefer -N8 --exclusive --hold)
 	log_mark
 	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"

@@ -437,10 +437,16 @@ static int try_gate_key(const char *path, struct osp_error *error)
 #endif
 }
 
+static const char *keep_words(struct osp_doctor *doctor, const struct osp_error *error)
+{
+	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
+
+	return osp_doctor_keep(doctor, strdup(osp_error_format(error, words, sizeof(words))));
+}
+
 static void gather_gate_key(const struct osp_doctor_question *question, struct osp_doctor *doctor,
 			    const char *path)
 {
-	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
 	struct osp_error error = {.text = ""};
 
 	doctor->facts.gate_key_file = osp_doctor_keep(doctor, strdup(path));
@@ -449,8 +455,7 @@ static void gather_gate_key(const struct osp_doctor_question *question, struct o
 		return;
 	doctor->facts.gate_key_hidden = access(path, R_OK) < 0 && errno == EACCES;
 	if (try_gate_key(path, &error))
-		doctor->facts.gate_key_wrong = osp_doctor_keep(
-			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
+		doctor->facts.gate_key_wrong = keep_words(doctor, &error);
 }
 
 /* Tries what a node does as root with the keys of reports, or else the watch, whose user may be
@@ -478,7 +483,6 @@ static void gather_report_key(struct osp_doctor *doctor)
 	const char *path =
 		policy ? osp_key_file(doctor->conf, policy->report_key_file, OSP_REPORT_KEY_PATH)
 		       : NULL;
-	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES + 32];
 	struct osp_error error = {.text = ""};
 
 	if (!path || !policy->report_port || geteuid() != 0)
@@ -486,8 +490,7 @@ static void gather_report_key(struct osp_doctor *doctor)
 	doctor->facts.report_key_file = osp_doctor_keep(doctor, strdup(path));
 	doctor->facts.report_key_missing = access(path, F_OK) < 0 && errno == ENOENT;
 	if (try_report_key(doctor, path, &error))
-		doctor->facts.report_key_wrong = osp_doctor_keep(
-			doctor, strdup(osp_error_format(&error, words, sizeof(words))));
+		doctor->facts.report_key_wrong = keep_words(doctor, &error);
 }
 
 static void gather_munge(struct osp_doctor *doctor)
