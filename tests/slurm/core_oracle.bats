@@ -9,11 +9,21 @@
 
 load helpers
 
+# add_nvlinks FILE: the topology with a level beside the tree: one domain of it lies in two spines, the others in leaves
+# of one; n1, n8 and n12 are in none
+add_nvlinks() {
+	sed -e 's/^"levels": .*,$/&\n"overlays": ["nvlink"],/' -e '/^]$/i\
+,{"level": "nvlink", "name": "v1", "nodes": "n[2-5]"},\
+{"level": "nvlink", "name": "v2", "nodes": "n[6-7]"},\
+{"level": "nvlink", "name": "v3", "nodes": "n[9-11]"}' "$1"
+}
+
 # Partition over has the highest tier, so nobody preempts its jobs; with PreemptMode=OFF they would share with nobody,
 # which preempt/partition_prio sees to (_job_test(), step 2).
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/cluster
-	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 3 2 2
+	make_topology "$BATS_FILE_TMPDIR/tree" 3 2 2
+	add_nvlinks "$BATS_FILE_TMPDIR/tree" >"$BATS_FILE_TMPDIR/onespine.topology"
 	export GATES=$BATS_FILE_TMPDIR/gates
 	mkdir "$GATES"
 	cat >"$BATS_FILE_TMPDIR/epilog" <<-END
@@ -65,5 +75,5 @@ setup() {
 	python3 "$BATS_TEST_DIRNAME/oracle.py" --seconds "${ONESPINE_SECONDS:-0}" --states "${ONESPINE_STATES:-0}" \
 		--seed "${ONESPINE_SEED:-2000}" --stride "${ONESPINE_STRIDE:-1}" --kind="${ONESPINE_KIND:-}" --held "${ONESPINE_HELD:-2}" \
 		${ONESPINE_FIRST:+--first} --gates "$GATES" --ticks "$ONESPINE_TICKS" \
-		--spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12'
+		--spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12' --beside 'n2,n3,n4,n5 n6,n7 n9,n10,n11'
 }

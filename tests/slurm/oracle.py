@@ -18,6 +18,7 @@ everything in it follows:
     --gates DIR     the folder of the Epilog's gate files
     --ticks FILE    where slurmctld is asked for a cycle of backfill (backfill_now.c)
     --spines TEXT   the domains: "n1,n2,n3,n4 n5,n6,n7,n8"
+    --beside TEXT   those of the level nvlink, which is beside the tree (default: there are none)
 
 For each state (oracle_state.py) the job is asked for in each domain alone (everything else excluded, no gang) and as
 a gang. Where it is asked for in segments or in several domains, each set of nodes that keeps this is such a domain.
@@ -432,11 +433,12 @@ def main():
     options.add_argument("--gates", required=True)
     options.add_argument("--ticks", required=True)
     options.add_argument("--spines", required=True)
+    options.add_argument("--beside", default="")
     given = options.parse_args()
     os.environ.update(LC_ALL="C", SLURM_TIME_FORMAT="standard")
     ticks.open(given.ticks)
     gates.open(given.gates)
-    cluster, count, began = Cluster(given.spines), Count(given.held), time.time()
+    cluster, count, began = Cluster(given.spines, given.beside), Count(given.held), time.time()
     limit_s = given.seconds or (0 if given.states else 120)
     seed = given.seed
     while not (count.states == given.states > 0 or 0 < limit_s < time.time() - began or given.first and count.bad):

@@ -15,6 +15,7 @@ from oracle_slurm import SETTLE_S, await_true, control, expand, gates, records, 
 
 BUILDS = 4
 LEAF = 2  # nodes of a leaf: those of a spine, two by two
+SEGMENT = 2  # nodes of a segment beside the tree
 BEGINS_S = 5  # what has not begun its script after so long is cancelled all the same
 GIVEN_UP_S = 10  # what is cancelled and still there after so long is not waited for
 
@@ -27,8 +28,9 @@ NODE_CPUS, NODE_GPUS = 8, 4
 class Cluster:
     """The nodes, and how to get back to none of them in use."""
 
-    def __init__(self, spines):
+    def __init__(self, spines, beside=""):
         self.spines = [set(spine.split(",")) for spine in spines.split()]
+        self.beside = [set(domain.split(",")) for domain in beside.split()]
         self.nodes = sorted(set().union(*self.spines), key=lambda name: int(name.lstrip("n")))
         self.weights = {}
         self.kinds = {}
@@ -57,6 +59,10 @@ class Cluster:
     def leaves(self):
         return [set(sorted(spine, key=self.nodes.index)[first:first + LEAF])
                 for spine in self.spines for first in range(0, len(spine), LEAF)]
+
+    def crossings(self):
+        """What each domain beside the tree has of a spine: where a segment of its level may be."""
+        return [domain & spine for domain in self.beside for spine in self.spines if domain & spine]
 
     def clear(self):
         gates.remove(jobs=False)
@@ -205,6 +211,8 @@ class State:
         self.add_shared_things(random.Random(f"{seed}: licenses and counted features"))
         self.gang, self.places = ["--gang=spine"], cluster.spines
         self.ask_for_parts(random.Random(f"{seed}: leaves, segments, several domains"))
+        if not held:
+            self.ask_beside_the_tree(random.Random(f"{seed}: a level beside the tree"))
         self.add_ways_to_ask(random.Random(f"{seed}: ways to ask"))
         self.add_to_nodes(random.Random(f"{seed}: nodes and partitions"))
         self.add_types(random.Random(f"{seed}: types of GPU, lists of partitions"))
@@ -311,6 +319,27 @@ class State:
             return
         self.gang.append(f"--gang-segment=leaf:{LEAF}")
         self.places = cluster.unions(-(-self.size // LEAF), cluster.leaves(), spines)
+
+    def ask_beside_the_tree(self, dice):
+        """In one domain of the level beside the tree, or in segments of it, of two nodes each, in one spine or two."""
+        cluster = self.cluster
+        way = dice.choice(["tree"] * 3 + ["one", "segment", "segments"]) if cluster.beside else "tree"
+        if way == "tree" or self.gang != ["--gang=spine"] or "-n" in " ".join(self.request):
+            return
+        if way == "one":
+            self.size = dice.randint(2, max(map(len, cluster.beside)))
+            self.gang, self.places = ["--gang=nvlink"], cluster.beside
+        elif way == "segment":
+            self.size = SEGMENT
+            self.gang, self.places = ["--gang=spine"], [each for each in cluster.crossings() if len(each) >= SEGMENT]
+        else:
+            self.size = 2 * SEGMENT
+            self.gang = ["--gang=spine", "--gang-domains=2"]
+            parts = [set(part) for each in cluster.crossings() for part in itertools.combinations(sorted(each), SEGMENT)]
+            self.places = [place for place in cluster.unions(2, parts, 2) if len(place) == self.size]
+        if way != "one":
+            self.gang.append(f"--gang-segment=nvlink:{SEGMENT}")
+        self.request[0] = f"-N{self.size}"
 
     def add_ways_to_ask(self, dice):
         """Other shapes, a range of nodes, an array, features, several partitions, nodes by name."""
@@ -509,7 +538,7 @@ class State:
                  "typed-GPUs": "00:" in request, "licenses": "--licenses" in request, "array": "--array" in request,
                  "features": "--constraint" in request, "counted-features": "*" in request,
                  "partitions": "," in self.partition, "range": self.least != self.size and not self.held_in,
-                 "leaf": self.gang == ["--gang=leaf"], "nodelist": "--nodelist" in request, "excluded": self.excluded,
+                 "leaf": self.gang == ["--gang=leaf"], "nvlink": "nvlink" in " ".join(self.gang), "nodelist": "--nodelist" in request, "excluded": self.excluded,
                  "in-over": "over" in self.partition, "in-whole": "whole" in self.partition,
                  "in-low": "low" in self.partition, "held-components": self.components,
                  "held-tasks": self.held_in and not self.components and "-n" in request,
