@@ -221,6 +221,29 @@ because() {
 	expect_line 0 "  gate: stopped 1 start, of 2 nodes, 1 failed" onespine why --state=new.json 1207
 }
 
+@test "nodes for which the cloud has no capacity are told, with ParallelCluster's reason, wherever they were" {
+	local ice='(Code:InsufficientInstanceCapacity)Failure when resuming nodes'
+	local says="  the cloud has no capacity for gpu-[15-16] now: $ice; ParallelCluster tries these nodes again later"
+	job '. + {reason: "Resources"}'
+	[[ $(why 1206) != *'no capacity'* && $(why 1206 --json | jq -c 'has("no_capacity")') == false ]]
+	# gpu-6 is down for another reason, and one in no domain of the fabric counts too
+	jq --arg ice "$ice" '.nodes |= map(select(.nodes != "gpu-15" and .nodes != "gpu-16"))
+		| .nodes += [{nodes: "gpu-[15-16]", state: "down", weight: 1, kind: "gpu:h100", reason: $ice}]' state.json >next.json
+	mv next.json state.json
+	why 1206 | grep -qxF -- "$says"
+	[[ $(why 1206 --json | jq -c '.no_capacity') == "{\"nodes\":\"gpu-[15-16]\",\"reason\":\"$ice\"}" ]]
+	# a job that is no gang reads it too, one of another partition does not
+	why 1207 | grep -qxF -- "$says"
+	job_state=$(jq '(.jobs[] | select(.id == 1207)).partition = "debug"' state.json)
+	printf '%s\n' "$job_state" >state.json
+	[[ $(why 1207) != *'no capacity'* ]]
+	# of several partitions any counts; and what runs again is not out
+	jq '(.jobs[] | select(.id == 1207)).partition = "debug,gpu"' state.json >next.json && mv next.json state.json
+	why 1207 | grep -qxF -- "$says"
+	jq '(.nodes[] | select(.nodes == "gpu-[15-16]")).state = "idle"' state.json >next.json && mv next.json state.json
+	[[ $(why 1206) != *'no capacity'* ]]
+}
+
 @test "a job that ended while it waited never ran" {
 	# Slurm has the end as its start too
 	job '. + {phase: "ended", state: "CANCELLED", start_s: 1760000000, end_s: 1760000000}'
