@@ -28,6 +28,7 @@ libhost_la_SOURCES += \
 	host/slurm/fabric.c host/slurm/fabric.h \
 	host/slurm/gang.c host/slurm/gang.h \
 	host/slurm/hosts.c host/slurm/hosts.h \
+	host/slurm/launch_left.c host/slurm/launch_left.h \
 	host/slurm/block_jobs.c host/slurm/block_jobs.h \
 	host/slurm/in_control_here.c host/slurm/in_control_here.h \
 	host/slurm/in_the_way.c host/slurm/in_the_way.h \

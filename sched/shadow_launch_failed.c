@@ -17,6 +17,8 @@
 
 #include "src/slurmctld/reservation.h"
 
+#include "lib/place/launch.h"
+
 /* A reservation that is unused for so long is removed. */
 #define PURGE_AFTER_S 60
 
@@ -27,7 +29,7 @@
 
 static const char *name_for(const job_record_t *job, char *name)
 {
-	snprintf(name, NAME_BYTES, "onespine_launch_%u", job->job_id);
+	snprintf(name, NAME_BYTES, OSP_LAUNCH_RESERVATION "%u", job->job_id);
 	return name;
 }
 

@@ -41,6 +41,7 @@ struct watching {
 	char said_ends[OSP_ERROR_TEXT_BYTES];
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
 	char said_listen[OSP_ERROR_TEXT_BYTES];
+	char said_left[OSP_ERROR_TEXT_BYTES];
 };
 
 static int64_t now_s(void)
@@ -228,6 +229,15 @@ static void keep_slurm_topology(struct watching *watching, const struct osp_topo
 		watch->slurm_topology(watch->slurm_root, topology, list, &said, &error);
 	report_kept("Slurm's Topology=", watching->slurm_failed, &error, &said,
 		    watching->said_slurm);
+}
+
+static void delete_left(struct watching *watching)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text said = OSP_TEXT_INIT;
+	bool failed = watching->watch->launch_left && watching->watch->launch_left(&said, &error);
+
+	report_kept("launches", failed, &error, &said, watching->said_left);
 }
 
 /* Asks, and writes what came. */
@@ -453,6 +463,7 @@ static void look(struct watching *watching)
 		return;
 	}
 	know(watching, &list);
+	delete_left(watching);
 	if (!same_nodes(&list, &watching->seen) || is_reported(watching))
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)

@@ -9,7 +9,8 @@
  * another instance than the one that was placed loses its place before they are asked: nothing is
  * known of it. While another host's slurmctld is in control nobody is asked and nothing is
  * written; they are asked at once when this host's takes control. The ends of Capacity Blocks are
- * kept after each question, whatever became of it, and Slurm's Topology= by what is in force then.
+ * kept after each question, whatever became of it, and Slurm's Topology= by what is in force then;
+ * reservations that launches have left are deleted at each look.
  * With `report_port` the watch also hears what nodes report of themselves, and keeps it in
  * FILE.reports; if a source goes by that, it is asked when a node has reported something new. With
  * another source beside it, both are asked at once, and for later reports after growing pauses of
@@ -43,6 +44,10 @@ typedef int osp_watch_slurm_f(const char *root, const struct osp_topology *topol
 			      const struct osp_node_list *nodes, struct osp_text *said,
 			      struct osp_error *error);
 
+/* Deletes reservations that launches have left, with a line of `said` for each. Returns 0, or -1
+ * with `error` set. */
+typedef int osp_watch_left_f(struct osp_text *said, struct osp_error *error);
+
 struct osp_watch {
 	const struct osp_sources *sources;
 	const char *path; /* of the topology */
@@ -58,6 +63,7 @@ struct osp_watch {
 	bool block_ends_once;	      /* until it succeeds, and no more then */
 	const char *slurm_root;	      /* NULL: Slurm's Topology= is left alone */
 	osp_watch_slurm_f *slurm_topology;
+	osp_watch_left_f *launch_left; /* NULL: Slurm alone removes them */
 	uint32_t report_port; /* nodes are heard there (host/report/listen.h); 0: they are not */
 	const char *report_key_file; /* of the keys that seal reports; "": MUNGE does */
 	const char *munge_socket;    /* "" for the default */

@@ -96,6 +96,7 @@ struct osp_running {
 	const char *block_ends;
 	/* The first partition with nodes in these of which a job has no limit if it names none. */
 	const char *block_partition;
+	const char *launch_left; /* reservations of launches with which no gang waits; NULL: none */
 	enum osp_probe probe;
 };
 

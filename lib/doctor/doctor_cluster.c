@@ -241,6 +241,20 @@ static void check_block_ends(struct osp_diagnosis *diagnosis)
 	}
 }
 
+static void check_launch_left(struct osp_diagnosis *diagnosis)
+{
+	const char *names = diagnosis->facts->running.launch_left;
+
+	if (!names)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "slurmctld was killed while it kept nodes for a gang's next start, and no gang "
+		 "waits with them: reservation %s",
+		 names);
+	osp_cure(diagnosis, "scontrol delete reservation=..; onespine-topology-watch.service does "
+			    "so by itself");
+}
+
 /* Looks at what nodes report of themselves. */
 static void check_reports(struct osp_diagnosis *diagnosis)
 {
@@ -285,6 +299,7 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 {
 	check_reports(diagnosis);
 	check_block_ends(diagnosis);
+	check_launch_left(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);
 	check_booted(diagnosis);

@@ -18,6 +18,9 @@
 #include "lib/base/nodeset.h"
 #include "lib/topology/topology.h"
 
+/* The name of the reservation that keeps nodes for a gang's next start, before the job's number. */
+#define OSP_LAUNCH_RESERVATION "onespine_launch_"
+
 /* Attempts for one question. */
 #define OSP_LAUNCH_ATTEMPTS_MAX 4
 

@@ -735,6 +735,21 @@ static void test_block_ends(void **state)
 	expect(&host, RIGHT, "");
 }
 
+static void test_launch_left(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.running.launch_left = "onespine_launch_7,onespine_launch_9";
+	expect(&host, RIGHT,
+	       "warning places: slurmctld was killed while it kept nodes for a gang's next start, "
+	       "and no gang waits with them: reservation onespine_launch_7,onespine_launch_9 | "
+	       "scontrol delete reservation=..; onespine-topology-watch.service does so by itself");
+	host.facts.controller = false;
+	expect(&host, RIGHT, "");
+}
+
 static void test_asleep(void **state)
 {
 	struct host host;
@@ -1227,9 +1242,10 @@ int main(void)
 		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_clustermgtd),
-		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_rechecks_left),
-		cmocka_unit_test(test_reports),	      cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_launch_left),
+		cmocka_unit_test(test_clustermgtd),   cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

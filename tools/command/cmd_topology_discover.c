@@ -12,6 +12,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/in_control_here.h"
+#include "host/slurm/launch_left.h"
 #include "host/slurm/slurm_files.h"
 #include "host/slurm/slurm_topology.h"
 #ifdef OSP_HAVE_CLOUD
@@ -323,6 +324,7 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.block_ends_once = !policy->reserve_block_ends,
 		.slurm_root = call->values[OSP_OPTION_NAME_MAP] ? NULL : policy->slurm_topology,
 		.slurm_topology = osp_slurm_topology_keep,
+		.launch_left = call->values[OSP_OPTION_NAME_MAP] ? NULL : osp_launch_left_delete,
 		.report_port = policy->report_port,
 		.munge_socket = munge_socket,
 		.reports = reports,

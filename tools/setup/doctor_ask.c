@@ -29,6 +29,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/controller.h"
 #include "host/slurm/controller_quarantine.h"
+#include "host/slurm/launch_left.h"
 #include "host/source/apply.h"
 #include "host/source/source.h"
 #include "host/slurm/fabric.h"
@@ -208,6 +209,18 @@ static void report_block_ends(void)
 	osp_snapshot_free(snapshot);
 }
 
+static void report_launch_left(void)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_text names = OSP_TEXT_INIT;
+	int rc = osp_launch_left(&names, &ignored);
+	char *list = osp_text_take(&names);
+
+	if (!rc && list && *list)
+		report("launch_left", list);
+	free(list);
+}
+
 static void ask(const char *cluster, const char *topology_path)
 {
 	slurm_conf_t *conf = NULL;
@@ -229,6 +242,7 @@ static void ask(const char *cluster, const char *topology_path)
 	if (topology_path)
 		report_old_places(topology_path);
 	report_block_ends();
+	report_launch_left();
 	report("end", "");
 }
 
@@ -261,6 +275,7 @@ static void take_value(struct osp_running *running, const char *line)
 		{"unreported=", &running->unreported},
 		{"crossing=", &running->crossing},
 		{"block_ends=", &running->block_ends},
+		{"launch_left=", &running->launch_left},
 		{"block_partition=", &running->block_partition},
 	};
 
