@@ -95,7 +95,7 @@ struct osp_unit {
 };
 
 struct osp_check_context {
-	const char *root;	      /* "" or a folder that stands for / */
+	const char *root;	      /* "" or a folder that is used as / */
 	const char *gpus;	      /* --gpus, or NULL for all */
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;

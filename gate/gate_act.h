@@ -24,7 +24,7 @@ struct osp_gate_here {
 	const struct osp_gate_gang *gang;
 	const struct osp_gate_policy *policy;
 	const char *state_folder; /* root's own, on this node: "/var/lib/onespine" */
-	const char *test_root;	  /* "" or a folder that stands for / (tests) */
+	const char *test_root;	  /* "" or a folder that is used as / (tests) */
 	uint64_t begun_ms;
 };
 

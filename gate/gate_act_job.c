@@ -223,7 +223,7 @@ bool gate_act_stop_job(const struct osp_gate_here *here, struct osp_gate_verdict
 
 /*
  * From 23.02 on Slurm passes over a list that is written as the user's own with -w, and says
- * nothing. Then the first name stands there twice.
+ * nothing. Then the first name is there twice.
  */
 static char *kept_nodes(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
 {

@@ -3,7 +3,7 @@
  * gate_instance.h - whether this node is the instance that the gang was placed on
  *
  * The shadow names in the Prolog's environment the instances it placed the gang on
- * (lib/topology/placed_instance.h). A node that is relaunched under its name stands elsewhere. One
+ * (lib/topology/placed_instance.h). A node that is relaunched under its name is elsewhere. One
  * thread.
  */
 #ifndef OSP_GATE_INSTANCE_H

@@ -33,7 +33,7 @@ struct osp_gate_job {
 	bool clustermgtd;   /* it ends the instances of drained nodes (lib/conf/clustermgtd.h) */
 	const char *placed; /* lib/topology/placed_instance.h; NULL: not said */
 	char **names;	    /* gang.nodes */
-	const char *root;   /* "" or, in tests, a folder that stands for / */
+	const char *root;   /* "" or, in tests, a folder that is used as / */
 };
 
 /* Reads the environment. 0, or -1 with `error` set: then the job is not known, or a file is

@@ -400,7 +400,7 @@ static size_t count_unproven(const struct gate_loop *loop)
 	return count;
 }
 
-/* Who has waited longest goes, so that nobody keeps the door shut by standing in it. */
+/* Who has waited longest goes, so that no connection keeps others out by staying open. */
 static void drop_oldest_unproven(struct gate_loop *loop)
 {
 	struct osp_gate_peer *oldest = NULL;

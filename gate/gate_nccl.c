@@ -508,7 +508,7 @@ static bool keep_pair(struct gate_reduce *reduce, uint32_t from, uint32_t to,
 	return true;
 }
 
-/* The other member of the same group, which stands behind. */
+/* The other member of the same group, which is slow. */
 static const struct osp_gate_member *find_other(const struct osp_gate_reduce *order, uint32_t at)
 {
 	for (uint32_t i = at + 1; i < order->member_count; i++)

@@ -67,7 +67,7 @@ void osp_gate_act_evidence(const struct osp_gate_here *here, const struct osp_ga
 	       json);
 }
 
-/* A healthy node after its job is nothing to keep; the counters' changes stand in the history. */
+/* A healthy node after its job is nothing to keep; the counters' changes are in the history. */
 void osp_gate_act_epilog(const struct osp_gate_here *here, const struct osp_gate_report *report,
 			 const char *json)
 {

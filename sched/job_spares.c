@@ -118,7 +118,7 @@ static bool has_stepmgr(const job_desc_msg_t *job)
 }
 
 static const struct {
-	bool (*stands)(const job_desc_msg_t *job);
+	bool (*applies)(const job_desc_msg_t *job);
 	const char *why;
 } refusals[] = {
 	{is_heterogeneous, "a heterogeneous job cannot have spare nodes: Slurm cannot shrink it; "
@@ -126,18 +126,20 @@ static const struct {
 	{has_no_size, "--gang-spares needs to know how many nodes stay: give --nodes"},
 	{has_too_many, "--gang-spares is for gangs of at most 16384 nodes"},
 	{has_a_range, "--gang-spares needs one number of nodes, not a range: --nodes=N"},
-	{has_job_gres, "--gang-spares cannot stand beside --gpus, which counts over the whole job: "
-		       "ask for --gpus-per-node"},
+	{has_job_gres,
+	 "--gang-spares cannot be combined with --gpus, which counts over the whole job: "
+	 "ask for --gpus-per-node"},
 	{has_uneven_tasks, "--gang-spares needs as many tasks on each node, whichever stay: give "
 			   "--ntasks-per-node"},
 	{is_exclusive,
-	 "--gang-spares cannot stand beside --exclusive: Slurm does not give back whole "
+	 "--gang-spares cannot be combined with --exclusive: Slurm does not give back whole "
 	 "what leaves such a job; ask for the GPUs and CPUs of a node instead"},
 	{has_stepmgr,
-	 "--gang-spares cannot stand beside --stepmgr, which does not learn of the nodes "
+	 "--gang-spares cannot be combined with --stepmgr, which does not learn of the nodes "
 	 "that leave"},
-	{has_arbitrary_nodes, "--gang-spares cannot stand beside --distribution=arbitrary, which "
-			      "names each task's node"},
+	{has_arbitrary_nodes,
+	 "--gang-spares cannot be combined with --distribution=arbitrary, which "
+	 "names each task's node"},
 };
 
 /* --- making it larger ------------------------------------------------------------------------- */
@@ -155,7 +157,7 @@ int osp_job_spares_add(job_desc_msg_t *job, uint32_t spares, char *sentence, siz
 	uint32_t nodes = job->min_nodes;
 
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		if (!refusals[i].stands(job))
+		if (!refusals[i].applies(job))
 			continue;
 		snprintf(sentence, sentence_bytes, "%s", refusals[i].why);
 		return -1;

@@ -21,7 +21,7 @@
 #include "lib/policy/job_options.h"
 #include "lib/policy/spares.h"
 
-/* The option as it reaches slurmctld, and the variable that stands for it. */
+/* The option as it reaches slurmctld, and its variable. */
 #define OSP_SPANK_SPARES	 OSP_JOB_ENTRY(gang_spares) "="
 #define OSP_GANG_SPARES_VARIABLE OSP_JOB_VARIABLE(GANG_SPARES)
 /* What it writes into a batch job's environment, for onespine.so. */

@@ -118,7 +118,7 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 /*
  * Reads our variables, and drops those of the gang from within which this job was submitted. -1,
  * with the sentence: one is too long. Of a list that is too long the user is told that the rest was
- * not read, for a wish may stand there.
+ * not read, for a wish may be there.
  */
 static int read_environment(job_desc_msg_t *job, struct osp_our_environment *ours, char **err_msg,
 			    char *sentence, size_t sentence_bytes)

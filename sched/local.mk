@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sched/: the plugins of slurmctld
 
-# The shadow of select/cons_tres. Slurm's own plugin stands behind it (DT_NEEDED, so not as needed), found by
+# The shadow of select/cons_tres. Slurm's own plugin is behind it (DT_NEEDED, so not as needed), found by
 # its run path; functions are bound lazily because clients load it too; its SONAME must not be Slurm's, or it
 # would find itself. So it is linked under another name and installed under Slurm's.
 # Its objects serve the unit tests too, with a slurmctld that is not there (tests/fake/slurmctld.h).

@@ -375,8 +375,8 @@ bool shadow_is_beside(const job_record_t *job, const job_record_t *component);
 bool shadow_may_choose(const job_record_t *job, const part_record_t *partition);
 
 /*
- * Collects those of the job's options that may not stand beside a gang. The strings live as long as
- * the job.
+ * Collects those of the job's options that may not be combined with a gang. The strings live as
+ * long as the job.
  */
 void shadow_job_shape(const job_record_t *job, struct osp_shape *shape);
 

@@ -41,7 +41,7 @@ static atomic_bool stopping;
 
 /* What one look remembers for the next. */
 static struct {
-	struct osp_file_mark before; /* how the file stood */
+	struct osp_file_mark before; /* the file's mark */
 	struct osp_file_mark unlaid; /* could not be laid over the nodes of that generation */
 	uint64_t unlaid_generation;
 	uint32_t rest;	    /* looks that read nothing, after an exchange */

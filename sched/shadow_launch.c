@@ -420,7 +420,7 @@ static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
 }
 
 /* Where its nodes are. */
-struct standing {
+struct placed_part {
 	uint32_t level; /* never 0 */
 	uint32_t asleep;
 	uint32_t unknown;
@@ -432,14 +432,14 @@ struct standing {
  * only if too few unused ones are left to replace them; otherwise their replacements run first. A
  * node whose place is unknown is not given back, since it may be in the right domain. */
 static void keep_part(job_record_t *job, const struct osp_effective *effective,
-		      const struct standing *standing, uint32_t nodes)
+		      const struct placed_part *placed_part, uint32_t nodes)
 {
-	uint32_t kept = osp_nodeset_count(standing->part);
+	uint32_t kept = osp_nodeset_count(placed_part->part);
 
 	if (shadow_launch_may(job, effective)) {
-		if (!standing->unknown && count_unused(job, standing->level) < nodes - kept)
-			give_back_but(job, standing->part);
-		shadow_keep(job, standing->part, policy_of(job)->launch_keep_s);
+		if (!placed_part->unknown && count_unused(job, placed_part->level) < nodes - kept)
+			give_back_but(job, placed_part->part);
+		shadow_keep(job, placed_part->part, policy_of(job)->launch_keep_s);
 	}
 }
 
@@ -456,9 +456,10 @@ static int requeue(job_record_t *job)
 	return rc;
 }
 
-/* Puts the job back. `standing` is NULL if it has no level, and so no part that could be kept. */
+/* Puts the job back. `placed_part` is NULL if it has no level, and so no part that could be
+ * kept. */
 static void put_back(struct launch *launch, job_record_t *job,
-		     const struct osp_effective *effective, const struct standing *standing,
+		     const struct osp_effective *effective, const struct placed_part *placed_part,
 		     int64_t now_s, const char *why)
 {
 	int64_t lasted_s = now_s > job->start_time ? now_s - (int64_t)job->start_time : 0;
@@ -482,39 +483,40 @@ static void put_back(struct launch *launch, job_record_t *job,
 	info("onespine: %pJ goes back to the queue: %s", job, why);
 	launch->job = 0;
 	shadow_keep_end(job);
-	if (standing)
-		keep_part(job, effective, standing, nodes);
+	if (placed_part)
+		keep_part(job, effective, placed_part, nodes);
 }
 
-static struct standing look_at(const struct osp_nodeset *nodes, uint32_t level)
+static struct placed_part look_at(const struct osp_nodeset *nodes, uint32_t level)
 {
 	struct osp_nodeset *placed = osp_nodeset_copy(nodes);
-	struct standing standing = {
+	struct placed_part placed_part = {
 		.level = level,
 		.part = osp_nodeset_new(nodes->place_count),
 	};
 
 	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
 	     n = osp_nodeset_next(nodes, n + 1)) {
-		standing.asleep += shadow_is_asleep(n);
+		placed_part.asleep += shadow_is_asleep(n);
 		if (osp_topology_domain_of(shadow_state.topology, n, level) != OSP_NO_DOMAIN &&
 		    !shadow_place_is_old(n))
 			continue;
-		standing.unknown++;
+		placed_part.unknown++;
 		if (placed)
 			osp_nodeset_remove(placed, n);
 	}
-	if (placed && standing.part)
-		standing.domains =
-			osp_launch_part(shadow_state.topology, level, placed, standing.part);
+	if (placed && placed_part.part)
+		placed_part.domains =
+			osp_launch_part(shadow_state.topology, level, placed, placed_part.part);
 	free(placed);
-	return standing;
+	return placed_part;
 }
 
 /* Judges a gang when all its nodes run. */
-static void judge_standing(struct launch *launch, job_record_t *job,
-			   const struct osp_effective *effective, const struct osp_nodeset *nodes,
-			   const struct standing *standing, int64_t now_s)
+static void judge_placed_part(struct launch *launch, job_record_t *job,
+			      const struct osp_effective *effective,
+			      const struct osp_nodeset *nodes,
+			      const struct placed_part *placed_part, int64_t now_s)
 {
 	char why[OSP_SENTENCE_BYTES];
 
@@ -524,14 +526,16 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 		shadow_note_instances(job, true);
 		launch->proven = true;
 		release_steps(launch, job);
-	} else if (!standing->unknown && standing->part) {
-		osp_sentence_apart(osp_topology_level_name(shadow_state.topology, standing->level),
-				   osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
-		put_back(launch, job, effective, standing, now_s, why);
-	} else if (now_s - launch->running_s >= policy_of(job)->launch_place_s && standing->part) {
-		osp_sentence_unplaced(standing->unknown, policy_of(job)->launch_place_s, why,
+	} else if (!placed_part->unknown && placed_part->part) {
+		osp_sentence_apart(
+			osp_topology_level_name(shadow_state.topology, placed_part->level),
+			osp_nodeset_count(nodes), placed_part->domains, why, sizeof(why));
+		put_back(launch, job, effective, placed_part, now_s, why);
+	} else if (now_s - launch->running_s >= policy_of(job)->launch_place_s &&
+		   placed_part->part) {
+		osp_sentence_unplaced(placed_part->unknown, policy_of(job)->launch_place_s, why,
 				      sizeof(why));
-		put_back(launch, job, effective, standing, now_s, why);
+		put_back(launch, job, effective, placed_part, now_s, why);
 	}
 }
 
@@ -539,9 +543,9 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
 			const struct osp_effective *effective, const struct osp_nodeset *nodes,
 			uint32_t level, int64_t now_s)
 {
-	struct standing standing = look_at(nodes, level);
+	struct placed_part placed_part = look_at(nodes, level);
 
-	if (standing.asleep) {
+	if (placed_part.asleep) {
 		launch->running_s = 0;
 	} else {
 		if (!launch->running_s) {
@@ -549,9 +553,9 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
 			give_back_but(job, nodes);
 		}
 		if (!launch->proven)
-			judge_standing(launch, job, effective, nodes, &standing, now_s);
+			judge_placed_part(launch, job, effective, nodes, &placed_part, now_s);
 	}
-	free(standing.part);
+	free(placed_part.part);
 }
 
 /* Ends a launch. The job starts, or has left its nodes otherwise than by put_back(): they are then
@@ -598,7 +602,7 @@ static bool is_over(const struct launch *launch, const job_record_t *job)
 static void go_on_configuring(job_record_t *job)
 {
 	info("onespine: %pJ is CONFIGURING again: a step or a suspension has ended that before it "
-	     "was known to stand together",
+	     "was known to be together",
 	     job);
 	OSP_JOB_SET_CONFIGURING(job);
 	last_job_update = time(NULL);

@@ -280,7 +280,7 @@ static int send_other(spank_t spank, bool given, enum osp_job_option_id id,
 	return check(row->variable, value);
 }
 
-/* Asks for the line that says where a salloc's gang stands. sbatch has the same context, and no
+/* Asks for the line that says where a salloc's gang was placed. sbatch has the same context, and no
  * terminal that waits. */
 static void ask_for_place(spank_t spank)
 {

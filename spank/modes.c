@@ -136,7 +136,7 @@ void osp_modes_hand_on(spank_t spank)
 	setenv(STEP_VARIABLE, value, 1);
 	if (chosen->inherited && !*chosen->bound_with &&
 	    !(said.bind_said && said.bind == OSP_BIND_OFF))
-		slurm_spank_log("onespine: SLURM_CPU_BIND stands in the environment of the step "
+		slurm_spank_log("onespine: SLURM_CPU_BIND is in the environment of the step "
 				"around this one, whose tasks it binds to the same CPUs; "
 				"--cpu-bind says what is meant, and unset SLURM_CPU_BIND ends it");
 }

@@ -23,7 +23,7 @@ struct osp_node_arguments {
 	const char *topology; /* an hwloc or NCCL XML file, for nodes that hide their PCI devices */
 	const char *data;     /* where rules/ and instances/ are */
 	const char *site;     /* where rules.d/ and instances.d/ are */
-	const char *root;     /* for tests: a folder that stands for / when the node is looked at */
+	const char *root;     /* for tests: a folder that is used as / when the node is looked at */
 };
 
 struct osp_node_part {

@@ -119,7 +119,7 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-/* Variables that stand for such options. */
+/* Variables of such options. */
 static const struct {
 	const char *name;
 	enum role role;

@@ -41,7 +41,7 @@ struct osp_pci_gpus {
  * or should have. Omits those that a host has given to virtual machines, and the virtual functions
  * that it makes for them. In a guest, the function that it was given is its GPU. In a container,
  * which sees the PCI bus of the machine, omits those that it was not given. Where bus and driver
- * are hidden (gVisor), /dev/nvidiaN stands for a GPU.
+ * are hidden (gVisor), /dev/nvidiaN counts as a GPU.
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 

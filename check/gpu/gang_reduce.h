@@ -8,7 +8,7 @@
  * libnccl, its network plugins and libcuda run in it. The process that started it decides by its
  * own clock when to kill it.
  *
- * Never run on a GPU, or with a real libnccl: tests/fake stands for both.
+ * Never run on a GPU, or with a real libnccl: tests/fake replaces both.
  */
 #ifndef OSP_GANG_REDUCE_H
 #define OSP_GANG_REDUCE_H

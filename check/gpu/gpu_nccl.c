@@ -71,7 +71,7 @@ static void run_reductions(struct osp_reduction *reduction)
 	report_speed(reduction, best_gbps);
 }
 
-/* Returns whether an IOMMU stands between GPUs that have no NVLink: copies between these may never
+/* Returns whether an IOMMU is between GPUs that have no NVLink: copies between these may never
  * end (check/gpu/gpu_peer.c). */
 static bool any_translated(const struct osp_reduction *reduction)
 {

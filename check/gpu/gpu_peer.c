@@ -20,7 +20,7 @@ struct peers {
 	size_t reached; /* how many pairs */
 	size_t unreached;
 	size_t left_out;   /* how many pairs the driver has no connection for */
-	size_t translated; /* how many pairs an IOMMU stands between */
+	size_t translated; /* how many pairs have an IOMMU between them */
 	bool known;	   /* the model's speed is known, so each GPU must reach each */
 	bool alike;	   /* every pair is joined in the same way: by switches, or its speed is
 			    known */

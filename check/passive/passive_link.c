@@ -80,7 +80,7 @@ static void read_links(struct links *links)
 
 /*
  * Looks at all GPUs of the node. One that is in instances, given to a virtual machine or excluded
- * from the driver has its links off, and where no NVSwitch stands between, so are the other ends of
+ * from the driver has its links off, and where no NVSwitch is between, so are the other ends of
  * these.
  */
 static void look_around(const struct osp_check_context *context, struct links *links)

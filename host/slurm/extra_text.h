@@ -3,7 +3,7 @@
  * extra_text.h - the text of a node's Extra field
  *
  * Extra holds JSON if it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
- * parts stand under two keys, and the other keys are kept. Asks nobody. Any thread.
+ * parts are under two keys, and the other keys are kept. Asks nobody. Any thread.
  */
 #ifndef OSP_EXTRA_TEXT_H
 #define OSP_EXTRA_TEXT_H

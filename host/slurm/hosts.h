@@ -25,7 +25,7 @@ enum osp_hosts_format {
 };
 
 /*
- * How often two neighbours in an order stand below different switches of the lowest level: each
+ * How often two neighbours in an order are below different switches of the lowest level: each
  * such step of a ring goes through a switch above.
  */
 struct osp_hosts_changes {

@@ -90,7 +90,7 @@ struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_ov
 
 /* --- plugins ---------------------------------------------------------------------------------- */
 
-/* "Onespine" stands in the name that each plugin of ours has. */
+/* "Onespine" is in the name that each plugin of ours has. */
 static bool is_named_ours(const char *data, size_t bytes)
 {
 	size_t name_bytes = 0;
@@ -372,7 +372,7 @@ static enum osp_gate_call script_runs_gate(const struct osp_overlays *overlays, 
 	return found;
 }
 
-/* `file`: where the pattern stands. */
+/* `file`: where the pattern is. */
 static enum osp_gate_call any_runs_gate(const struct osp_overlays *overlays, const char *pattern,
 					const char *file, const char *name,
 					struct osp_gate_broken *broken)

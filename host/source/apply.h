@@ -2,7 +2,7 @@
 /*
  * apply.h - a new answer becomes the topology in force, is held, or changes nothing
  *
- * Beside the topology FILE stand FILE.held, the last answer that was held (`onespine topology
+ * Beside the topology FILE are FILE.held, the last answer that was held (`onespine topology
  * accept` takes it), and FILE.asked, when each node's place was last asked for: lines "TIME NODES",
  * seconds since 1970 and a list in Slurm's notation. The scheduler reads neither, so an unchanged
  * fabric leaves FILE as it is, byte for byte. One thread.

@@ -34,8 +34,7 @@ static int read_one(const char *word, const char *all, struct osp_sources *sourc
 	sources->list[sources->count] = source;
 	for (size_t i = 0; i < sources->count; i++) {
 		if (sources->list[i] == source)
-			return osp_error_set(error, "--from=%.60s: %s stands there twice", all,
-					     name);
+			return osp_error_set(error, "--from=%.60s: %s is there twice", all, name);
 	}
 	sources->count++;
 	return 0;

@@ -24,8 +24,8 @@ struct reading {
 	const char *first_old;
 };
 
-/* A pipe would stop the watch, and who may write the file says where gangs stand: its owner, who is
- * topograph's user, and root, as for a file that daemons obey. */
+/* A pipe would stop the watch, and who may write the file decides where gangs are placed: its
+ * owner, who is topograph's user, and root, as for a file that daemons obey. */
 static int check_file(struct reading *reading, struct osp_error *error)
 {
 	const char *file = reading->question->file;

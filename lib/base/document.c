@@ -111,7 +111,7 @@ static int refuse_bytes(struct reader *reader)
 			    reader->parser.problem);
 }
 
-/* Returns whether a tab stands before the first word of line `line` (from 0), where YAML allows
+/* Returns whether a tab is before the first word of line `line` (from 0), where YAML allows
  * none; sets *column to its place. */
 static bool tab_indents(const struct reader *reader, size_t line, int *column)
 {

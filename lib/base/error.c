@@ -52,8 +52,8 @@ int osp_error_byte(struct osp_error *error, int column, unsigned char byte, cons
 {
 	return byte == ' ' || byte == '\t'
 		       ? osp_error_at(error, NULL, 0, column,
-				      "a blank cannot stand %s; leave it out", where)
-		       : osp_error_at(error, NULL, 0, column, "the byte 0x%02x cannot stand %s",
+				      "a blank is not allowed %s; leave it out", where)
+		       : osp_error_at(error, NULL, 0, column, "the byte 0x%02x is not allowed %s",
 				      byte, where);
 }
 

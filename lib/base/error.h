@@ -35,7 +35,7 @@ int osp_error_set(struct osp_error *error, const char *format, ...)
 int osp_error_at(struct osp_error *error, const char *file, int line, int column,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Writes to `error` which byte of a word on the command line is wrong: "a blank cannot stand in a
+/* Writes to `error` which byte of a word on the command line is wrong: "a blank is not allowed in a
  * layout; leave it out", or "the byte 0x7f cannot ..". `where` names the kind of the word: "in a
  * layout". Always returns -1. */
 int osp_error_byte(struct osp_error *error, int column, unsigned char byte, const char *where);

@@ -212,7 +212,7 @@ static char *write_number(char *at, uint64_t value, int width)
 	return at;
 }
 
-/* Writes the name at which the brackets stand; check_item() made sure that it fits. */
+/* Writes the name at the brackets; check_item() made sure that it fits. */
 static void write_name(const char *item, const char *end, const struct bracket *brackets,
 		       char *name)
 {

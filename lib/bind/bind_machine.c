@@ -124,7 +124,7 @@ bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t 
 	return false;
 }
 
-/* Returns the type that stands for cores: hardware threads if the kernel reports no cores, because
+/* Returns the type that counts as cores: hardware threads if the kernel reports no cores, because
  * hwloc then has none. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {

@@ -323,7 +323,7 @@ static enum element find_element(const char *name)
 	return NO_ELEMENT;
 }
 
-/* Returns whether `child` may stand in `parent`. GPUs and NICs of a host without PCI stand in <cpu>
+/* Returns whether `child` may be in `parent`. GPUs and NICs of a host without PCI are in <cpu>
  * itself. */
 static bool fits(enum element parent, enum element child)
 {

@@ -5,7 +5,7 @@
  *
  * The boot's id covers what stays the same until the machine starts again, as DMI's strings do. The
  * paths to watch are found once and kept: most places where a library may be do not exist, and one
- * folder stands for several of them.
+ * folder represents several of them.
  */
 #ifndef OSP_NODE_STAMP_H
 #define OSP_NODE_STAMP_H

@@ -259,7 +259,7 @@ void osp_joint_look_in(struct osp_joint *joint, uint32_t domain)
 	joint->within = joint->domain;
 }
 
-/* Asks within that domain; the number of domains stands for anywhere. For what has already been
+/* Asks within that domain; the number of domains means anywhere. For what has already been
  * answered with yes there is time. */
 static bool ask_within(struct osp_joint *joint, uint32_t i)
 {

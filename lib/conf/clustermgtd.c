@@ -33,7 +33,7 @@ static const char *after_blanks(const char *at)
 	return at + strspn(at, " \t");
 }
 
-/* Returns what stands behind the key and its '=' or ':'; NULL if the line has another key. */
+/* Returns what follows the key and its '=' or ':'; NULL if the line has another key. */
 static const char *value_of(const char *line)
 {
 	if (strncasecmp(line, KEY, sizeof(KEY) - 1) != 0)

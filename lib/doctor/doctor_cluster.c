@@ -44,7 +44,7 @@ void osp_rule_configless(struct osp_diagnosis *diagnosis)
 		if (!file)
 			continue;
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
-			 "%s stands in %s, which slurmctld does not send to configless hosts: its "
+			 "%s is in %s, which slurmctld does not send to configless hosts: its "
 			 "Include line has a '/'",
 			 keys[i], file->path);
 		osp_cure(diagnosis,

@@ -59,7 +59,8 @@ void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "net.ipv4.ip_unprivileged_port_start is %u: users can send from ports below %d, "
-		 "which the gate takes for root's; a MUNGE credential of root still stands before "
+		 "which the gate takes for root's; a MUNGE credential of root is still checked "
+		 "before "
 		 "them",
 		 facts->first_free_port, ROOTS_PORTS);
 	osp_cure(diagnosis,

@@ -36,7 +36,7 @@ static bool is_comment(const char *text, const char *at)
 	return *at == '#';
 }
 
-/* Skips what may stand between an option and its value. */
+/* Skips what may be between an option and its value. */
 static const char *value_after(const char *option)
 {
 	return option + strspn(option, "=, \t\"'\\\n");

@@ -290,7 +290,7 @@ static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", NULL};
 struct command {
 	const struct osp_shell_word *words;
 	size_t count;
-	bool leading; /* assignments may stand here */
+	bool leading; /* assignments may be here */
 	bool exporting;
 	bool launcher, mpi, container, shell;
 };

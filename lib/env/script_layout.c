@@ -245,7 +245,7 @@ static int take_number(struct finding *finding, const struct flag *flag,
 {
 	struct osp_script_layout *found = finding->found;
 
-	/* "-1" stands for what the checkpoint says */
+	/* "-1" means what the checkpoint says */
 	if (number < 0 && (finding->said || !reports_framework(flag)) &&
 	    flag->target != TARGET_SHARD)
 		return 0;

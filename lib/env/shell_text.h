@@ -4,8 +4,8 @@
  *
  * Knows enough of the shell's grammar to tell words from comments, quotes, here-documents and
  * redirections. Text that the shell would substitute ($X, ${X}, $(...), `...`) stays as written and
- * marks the word. A quote or bracket that is never closed stands for itself, so that a text that is
- * no shell script is misread for a line and not to its end.
+ * marks the word. A quote or bracket that is never closed is taken literally, so that a text that
+ * is no shell script is misread for a line and not to its end.
  *
  * The body of a here-document is skipped, unless the command before it is a shell, sbatch, srun or
  * ssh: then it is read like the rest. So is one that `read` puts into a variable, if the reader

@@ -141,7 +141,7 @@ int osp_model_parse(const char *text, struct osp_model *model, struct osp_error 
 		length = strcspn(text + start, ",");
 		if (!length || length >= sizeof(pair))
 			return osp_error_at(error, NULL, 0, (int)start + 1,
-					    "a key and a number stand here, as in h=12288");
+					    "a key and a number are expected, as in h=12288");
 		memcpy(pair, text + start, length);
 		pair[length] = '\0';
 		for (size_t i = 0; i < length; i++) {

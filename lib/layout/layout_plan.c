@@ -24,7 +24,7 @@ static int parse_keep(const char *word, size_t bytes, int column,
 	level = strchr(copy, ':');
 	if (!level)
 		return osp_error_at(error, NULL, 0, column,
-				    "a group and a level stand here, as in pp:leaf");
+				    "a group and a level are expected, as in pp:leaf");
 	*level++ = '\0';
 	group = osp_group_find(copy);
 	if (group < 0)

@@ -46,7 +46,7 @@ static int parse_piece(const char *text, size_t start, size_t length, struct pie
 	}
 	if (!colon || !name_bytes || name_bytes >= NAME_BYTES)
 		return osp_error_at(error, NULL, 0, piece->column,
-				    "a level and a number of nodes stand here, as in leaf:16");
+				    "a level and a number of nodes are expected, as in leaf:16");
 	memcpy(piece->level, text + start, name_bytes);
 	piece->level[name_bytes] = '\0';
 	piece->nodes = parse_nodes(colon + 1, length - name_bytes - 1);

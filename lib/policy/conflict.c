@@ -59,7 +59,7 @@ static bool is_expansion(const struct osp_shape *shape)
 }
 
 static const struct {
-	bool (*stands)(const struct osp_shape *shape);
+	bool (*applies)(const struct osp_shape *shape);
 	bool splits;
 	const char *what;
 	const char *why;
@@ -69,22 +69,23 @@ static const struct {
 	{is_heterogeneous, true, "a heterogeneous job cannot be one gang",
 	 "Slurm places its components one after the other", "submit one job without components",
 	 true},
-	{has_switches, false, "--switches cannot stand beside --gang",
+	{has_switches, false, "--switches cannot be combined with --gang",
 	 "it counts leaf switches, and only for a while",
 	 "leave it out, --gang=leaf asks for one leaf", false},
-	{has_segment, false, "--segment cannot stand beside --gang",
+	{has_segment, false, "--segment cannot be combined with --gang",
 	 "blocks of nodes would be chosen before the domain", "say --gang-segment=LEVEL:N instead",
 	 true},
 	{has_segment_flags, false,
-	 "--spread-segments and --consolidate-segments cannot stand beside --gang",
+	 "--spread-segments and --consolidate-segments cannot be combined with --gang",
 	 "blocks of nodes would be chosen before the domain", "leave them out", true},
-	{is_contiguous, false, "--contiguous cannot stand beside --gang",
+	{is_contiguous, false, "--contiguous cannot be combined with --gang",
 	 "nodes with neighbouring numbers need not share a domain", "leave it out", false},
-	{is_exclusive_topo, false, "--exclusive=topo cannot stand beside --gang",
+	{is_exclusive_topo, false, "--exclusive=topo cannot be combined with --gang",
 	 "it reserves whole blocks, not the gang's domain", "ask for --exclusive", false},
-	{has_counted_features, true, "a --constraint with counts (a*4) cannot stand beside --gang",
+	{has_counted_features, true,
+	 "a --constraint with counts (a*4) cannot be combined with --gang",
 	 "Slurm chooses each count's nodes by itself", "leave out the counts", false},
-	{is_expansion, true, "--dependency=expand cannot stand beside --gang",
+	{is_expansion, true, "--dependency=expand cannot be combined with --gang",
 	 "the nodes added may lie in another domain", "leave it out", true},
 };
 
@@ -113,7 +114,7 @@ bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,
 {
 	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
 		if ((which == OSP_CONFLICTS_THAT_SPLIT && !conflicts[i].splits) ||
-		    !conflicts[i].stands(shape))
+		    !conflicts[i].applies(shape))
 			continue;
 		snprintf(sentence, sentence_bytes, "%s%s: %s; %s%s",
 			 effective->origin == OSP_FROM_POLICY

@@ -36,7 +36,7 @@ enum osp_conflicts {
 };
 
 /* Finds the first conflict with the gang of `effective`. Returns true if there is one; `sentence`
- * then names the option in the way, the reason and the cure: "--contiguous cannot stand beside
+ * then names the option in the way, the reason and the cure: "--contiguous cannot be combined with
  * --gang: ..., ...; leave it out". It advises to leave out --gang, or to ask for --gang=off, only
  * if that helps (way_out). */
 bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,

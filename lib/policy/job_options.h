@@ -47,7 +47,7 @@
 #define OSP_JOB_ENTRY(word) "_SLURM_SPANK_OPTION_onespine_" #word
 /* The name under which sbatch and salloc leave the value in the environment of their job. */
 #define OSP_JOB_OUTER(word) "SLURM_SPANK_" OSP_JOB_ENTRY(word)
-/* The variable that stands for the option. */
+/* The variable of the option. */
 #define OSP_JOB_VARIABLE(ID) "ONESPINE_" #ID
 
 enum osp_job_option_id {

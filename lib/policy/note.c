@@ -29,7 +29,7 @@ static bool find_part(const char *comment, const char **start, const char **end)
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /*
- * Adds `string` in a form that may stand inside the part. A bracket would end it early, so both
+ * Adds `string` in a form that is allowed inside the part. A bracket would end it early, so both
  * become round ones (take_piece() restores those of host lists); a ';' becomes `semicolon`.
  */
 static void add_inside(struct osp_text *text, const char *string, size_t bytes_max, char semicolon)

@@ -23,7 +23,8 @@ static int check_printable(const char *value, struct osp_error *error)
 
 		if (c < ' ' || c > '~')
 			return osp_error_at(error, NULL, 0, (int)i + 1,
-					    "--gang: the byte 0x%02x cannot stand in its value", c);
+					    "--gang: the byte 0x%02x is not allowed in its value",
+					    c);
 	}
 	return 0;
 }
@@ -34,7 +35,7 @@ static int parse_level(const char *value, size_t length, char *level, struct osp
 
 	if (good < length)
 		return osp_error_at(error, NULL, 0, (int)good + 1,
-				    "--gang=%.64s: '%c' cannot stand in a level's name (letters, "
+				    "--gang=%.64s: '%c' is not allowed in a level's name (letters, "
 				    "digits, - and _)",
 				    value, value[good]);
 	if (length >= OSP_LEVEL_NAME_BYTES)
@@ -65,7 +66,7 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 		return 0;
 	if (strstr(time, PREFER))
 		return osp_error_at(error, NULL, 0, column,
-				    "--gang=%.64s: prefer stands before the @, as in "
+				    "--gang=%.64s: prefer comes before the @, as in "
 				    "leaf" PREFER "@30:00",
 				    value);
 	if (osp_nearest_word(time, words, 1))

@@ -71,7 +71,7 @@
 /* Which jobs the gang preempts, and where, as osp_chooser_saved() writes it; "": none. A user's own
  * entry is removed. */
 #define OSP_PREEMPTS "_ONESPINE_PREEMPTS="
-/* The variable of a user's environment that stands for --gang. */
+/* The variable of a user's environment that means --gang. */
 #define OSP_GANG_VARIABLE OSP_JOB_VARIABLE(GANG)
 
 enum osp_gang_option { OSP_GANG_OPTION_NONE, OSP_GANG_OPTION_OFF, OSP_GANG_OPTION_ON };

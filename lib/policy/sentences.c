@@ -260,7 +260,7 @@ const char *osp_sentence_launches(const char *level, uint32_t nodes, uint32_t un
 {
 	snprintf(buffer, buffer_bytes,
 		 OSP_SENTENCE_LAUNCHED
-		 "%u nodes, %u of them do%s not run yet; whether they stand on one %s is "
+		 "%u nodes, %u of them do%s not run yet; whether they are on one %s is "
 		 "asked when they run",
 		 nodes, unlaunched, unlaunched == 1 ? "es" : "", level);
 	return buffer;
@@ -271,7 +271,7 @@ const char *osp_sentence_apart(const char *level, uint32_t nodes, uint32_t domai
 {
 	char plural[64];
 
-	snprintf(buffer, buffer_bytes, "its %u nodes stand on %u %s", nodes, domains,
+	snprintf(buffer, buffer_bytes, "its %u nodes are on %u %s", nodes, domains,
 		 osp_sentence_plural(level, plural, sizeof(plural)));
 	return buffer;
 }

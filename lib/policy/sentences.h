@@ -30,11 +30,11 @@ const char *osp_sentence_old_places(uint32_t count, char *buffer, size_t buffer_
 #define OSP_SENTENCE_LAUNCHED "launched: "
 
 /* Says that a gang starts on nodes some of which do not run: "launched: 4 nodes, 3 of them do not
- * run yet; whether they stand on one spine is asked when they run". */
+ * run yet; whether they are on one spine is asked when they run". */
 const char *osp_sentence_launches(const char *level, uint32_t nodes, uint32_t unlaunched,
 				  char *buffer, size_t buffer_bytes);
 
-/* Say why it goes back to the queue: "its 4 nodes stand on 2 spines"; "the places of 2 nodes were
+/* Say why it goes back to the queue: "its 4 nodes are on 2 spines"; "the places of 2 nodes were
  * not known 5m after all nodes ran". */
 const char *osp_sentence_apart(const char *level, uint32_t nodes, uint32_t domains, char *buffer,
 			       size_t buffer_bytes);

@@ -60,8 +60,8 @@ int osp_spares_grow(const char *segments, uint32_t count, uint32_t nodes,
 
 	if (!unit)
 		return osp_error_set(error,
-				     "--gang-segment=%.80s: a level and a number of nodes stand "
-				     "here, as in leaf:16",
+				     "--gang-segment=%.80s: a level and a number of nodes are "
+				     "expected, as in leaf:16",
 				     segments);
 	for (const char *at = segments;; at++) {
 		size_t length = strcspn(at, ","), name = strcspn(at, ":");

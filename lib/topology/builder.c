@@ -41,7 +41,7 @@ static int check_level_name(const char *const *names, size_t index, struct osp_e
 		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-')
 			return osp_error_set(error,
 					     "level '%s': only letters, digits, '_' and '-' "
-					     "may stand in a level's name",
+					     "are allowed in a level's name",
 					     name);
 	}
 	if (!strcasecmp(name, "node"))
@@ -172,7 +172,7 @@ static int check_name(const char *what, const char *name, const char *not_allowe
 				count ? "a control character" : "bytes not UTF-8", what);
 		if (strchr(not_allowed, *c))
 			return osp_error_at(error, place->file, place->line, place->column,
-					    "%s '%s': '%c' cannot stand in its name", what, name,
+					    "%s '%s': '%c' is not allowed in its name", what, name,
 					    *c);
 	}
 	return 0;

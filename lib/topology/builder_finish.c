@@ -13,14 +13,14 @@ struct finish {
 	uint32_t *order;			  /* domains by level, bottom first */
 	uint32_t level_first[OSP_LEVELS_MAX + 2]; /* in `order` */
 	bool *used;				  /* has a node below it */
-	uint32_t *twin;				  /* the domain that stands for this one */
+	uint32_t *twin;				  /* the domain that represents this one */
 	uint32_t *children_first; /* in `children`; one more than there are domains */
 	uint32_t *children; /* by link: domains, then nodes numbered from the domain count on */
 	uint32_t *children_count; /* without the merged ones */
 	uint32_t *seen;		  /* by child, like the next two: the last domain that had it */
 	uint32_t *parents;	  /* how many domains of the current level have it */
 	uint32_t *first_parent;	  /* the first of these, plus 1 */
-	uint32_t *weight;	  /* children of the component that a domain stands for */
+	uint32_t *weight;	  /* children of the component that a domain represents */
 	bool *loose;		  /* the component was taken apart */
 	struct osp_domain_part *domains;
 	struct osp_node_place *nodes; /* by node */
@@ -238,7 +238,7 @@ static void join_children(struct finish *finish, uint32_t domain)
 	}
 }
 
-/* Counts the children of each component, at the domain that stands for it. */
+/* Counts the children of each component, at the domain that represents it. */
 static void weigh(struct finish *finish, uint32_t domain)
 {
 	const uint32_t *children = finish->children + finish->children_first[domain];

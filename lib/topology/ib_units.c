@@ -29,7 +29,7 @@ struct units {
 	struct osp_error *error;
 	struct osp_ib_fabric *fabric;
 	uint32_t *level;     /* a switch's, from 1 */
-	uint32_t *component; /* union-find: leads to the device that stands for the domain */
+	uint32_t *component; /* union-find: leads to the device that represents the domain */
 	uint32_t *hosts;     /* adapters with a host, by switch */
 	uint32_t *busier;    /* neighbours with at least BUSIER_FACTOR times as many */
 	uint32_t *parent;    /* of a domain's first device: some switch of the domain above */

@@ -225,7 +225,7 @@ static int check_wire(const struct build *build, uint32_t tag, const char *name,
 	return 0;
 }
 
-/* Refuses a switch that stands twice above a host. */
+/* Refuses a switch that is twice above a host. */
 static int check_twice(const struct build *build, uint32_t host, uint32_t i)
 {
 	const struct osp_import_host *h = host_of(build, host);
@@ -233,8 +233,7 @@ static int check_twice(const struct build *build, uint32_t host, uint32_t i)
 	for (uint32_t j = i + 1; j < h->switch_count; j++) {
 		if (tag_of_layer(build, h->layer + i) == tag_of_layer(build, h->layer + j) &&
 		    !strcmp(h->switches[i], h->switches[j]))
-			return refuse(build, host,
-				      "network node %.64s stands at two levels of %.64s",
+			return refuse(build, host, "network node %.64s is at two levels of %.64s",
 				      h->switches[i], h->id);
 	}
 	return 0;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* As Slurm finds its own (slurmctld/controller.c): by the whole name, or by what stands before the
+/* As Slurm finds its own (slurmctld/controller.c): by the whole name, or by what comes before the
  * first dot. */
 static bool is_here(const char *name, const char *host)
 {

@@ -7,7 +7,7 @@
  * 4 KiB. The packed form has each name once, as a difference to the one before, and the number of
  * its leaf; it needs nothing beside it, and nodes may have left the gang since:
  *
- *	"~queue1-st-p5-~nn-1|nn-2~Zx3k.."	what stands before the numbers of the nodes, the
+ *	"~queue1-st-p5-~nn-1|nn-2~Zx3k.."	what comes before the numbers of the nodes, the
  *						leaves in the list's order, and numbers
  *						(lib/base/bit_text.h)
  *

@@ -172,7 +172,7 @@ static int check_bytes(const struct spot *spot, const char *line, size_t bytes)
 
 		if ((c < ' ' && !is_blank(line[i])) || c == 0x7f)
 			return osp_error_at(spot->error, spot->map->file, spot->line, (int)i + 1,
-					    "the byte 0x%02x cannot stand in a name", c);
+					    "the byte 0x%02x is not allowed in a name", c);
 	}
 	return 0;
 }

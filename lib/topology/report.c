@@ -208,7 +208,7 @@ static int take_key(struct reading *reading, const char *name, const char *word)
 		if (strcmp(name, keys[key]) != 0)
 			continue;
 		if (reading->seen & 1u << key && key != KEY_LEAF)
-			return wrong(reading, "the key stands there twice");
+			return wrong(reading, "the key is there twice");
 		reading->seen |= 1u << key;
 		return take_value(reading, key, word);
 	}

@@ -326,7 +326,7 @@ static int check_nodes(const struct osp_topology *topology, struct osp_error *er
 
 		if (name[strcspn(name, "#\"\\ ,[]")])
 			return osp_error_set(error,
-					     "node '%s' cannot stand in a topology.conf: "
+					     "node '%s' cannot be written to a topology.conf: "
 					     "'%c' has a meaning of its own there",
 					     name, name[strcspn(name, "#\"\\ ,[]")]);
 	}

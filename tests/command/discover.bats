@@ -641,7 +641,7 @@ both() {
 	cmp t first
 	several >printed 2>said && status=0 || status=$?
 	[[ $status == 1 && ! -s printed ]]
-	expect 2 "onespine: --from=ec2,ec2: ec2 stands there twice" onespine topology discover --from=ec2,ec2
+	expect 2 "onespine: --from=ec2,ec2: ec2 is there twice" onespine topology discover --from=ec2,ec2
 	run -2 onespine topology discover --from=ec2,
 	[[ $output == "onespine: --from=: not one of ec2,infiniband,nvlink,topograph"* ]]
 }

@@ -132,7 +132,7 @@ Under a level: how many of its domains one group touches at most." \
 		layout --layout=dp136 --topology=topology.conf
 	expect 2 "onespine: --svg needs --topology or --job" layout --layout=dp8 --svg=x.svg
 	echo 'srun hostname' >plain.sh
-	expect 2 "onespine: plain.sh: no parallel flags of Megatron-LM, Megatron-Bridge or TorchTitan stand here (configuration in files of their own is not seen); say --layout=tp8,pp8,dp8" \
+	expect 2 "onespine: plain.sh: no parallel flags of Megatron-LM, Megatron-Bridge or TorchTitan found (configuration in files of their own is not seen); say --layout=tp8,pp8,dp8" \
 		layout --script=plain.sh
 	expect_line 0 "tp6 ends after 6 GPUs, in the middle of a node of 8: its groups fall across nodes, and no order of nodes aligns them" \
 		layout --layout=tp6,dp4

@@ -98,7 +98,7 @@ discover() {
 	[[ $output == "onespine: no node has reported to a watch: t.reports: No such file"* ]]
 	expect 2 "onespine: --from=ec2,infiniband,nvlink: nvlink goes with one other source" \
 		onespine topology discover --from=ec2,infiniband,nvlink --nodes=map -o t
-	expect 2 "onespine: --from=nvlink,nvlink: nvlink stands there twice" onespine topology discover --from=nvlink,nvlink --nodes=map -o t
+	expect 2 "onespine: --from=nvlink,nvlink: nvlink is there twice" onespine topology discover --from=nvlink,nvlink --nodes=map -o t
 	expect 2 "onespine: nvlink needs watch.report_port in onespine.yaml: a port at which nodes report" \
 		onespine topology watch --from=nvlink --nodes=map -o t
 	cmp t first

@@ -118,7 +118,7 @@ In the way on spine s1:
 @test "map: a job that shares its nodes is reported with whom; an unknown user is none" {
 	sed 's/"nodes": "gpu-5", "submit_s"/"nodes": "gpu-4", "submit_s"/' "$MAP/small.json" >shared.json
 	run "$ONESPINE" map --state=shared.json
-	[[ $output == *"  1202 eval & test of bob, 1 node, 1 shared with 1201, whose letter stands there, ends in 10m"* ]]
+	[[ $output == *"  1202 eval & test of bob, 1 node, 1 shared with 1201, whose letter is there, ends in 10m"* ]]
 	[[ $output == *"A  1201 train-7b of alice, gang=spine, 4 nodes, ends in 3h05m"* ]]
 	expect 2 "onespine: there is no user 'alise'; did you mean alice?" "$ONESPINE" map -u alise --state="$MAP/small.json"
 	run "$ONESPINE" map -u root --state="$MAP/small.json"

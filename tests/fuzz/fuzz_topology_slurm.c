@@ -16,7 +16,7 @@ static void check_rewritten(const struct osp_topology *topology, bool yaml)
 	struct osp_topology *again;
 
 	if (!text) {
-		fuzz_check(strstr(error.text, "cannot stand in a topology.conf"));
+		fuzz_check(strstr(error.text, "cannot be written to a topology.conf"));
 		return;
 	}
 	again = osp_read_slurm_topology("f", text, strlen(text), &error);

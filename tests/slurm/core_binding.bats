@@ -107,7 +107,7 @@ planned() {
 @test "an inherited SLURM_CPU_BIND is noticed and is nobody's choice" {
 	SLURM_CPU_BIND=quiet,mask_cpu:0x1 SLURM_CPU_BIND_TYPE=mask_cpu: SLURM_CPU_BIND_LIST=0x1 \
 		step -N1 -n2 sh -c "$MASK" >"$BATS_TEST_TMPDIR/out"
-	holds "$(<"$BATS_TEST_TMPDIR/err")" 'SLURM_CPU_BIND stands in the environment of the step around this one'
+	holds "$(<"$BATS_TEST_TMPDIR/err")" 'SLURM_CPU_BIND is in the environment of the step around this one'
 	equal "$(grep -c 'bind: task [01] on .*: CPUs' "$BATS_TEST_TMPDIR/err")" 2
 }
 

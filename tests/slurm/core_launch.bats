@@ -129,7 +129,7 @@ no_step_runs() {
 @test "a gang's nodes are launched, and it starts when they are known to stand on one spine, also after slurmctld was killed" {
 	job=$(gang 4)
 	await_job "$job" CONFIGURING
-	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they stand on one spine is asked when they run'
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they are on one spine is asked when they run'
 	run -0 onespine audit
 	holds "$output" '1 gang running: 0 as asked for, 0 not, 1 on nodes that start'
 	matches "$output" "job $job .*: asked for spine; launched: 4 nodes, 4 of them do not run yet"
@@ -162,7 +162,7 @@ no_step_runs() {
 	equal "${nodes[*]}" 'n1 n2 n3 n4'
 	no_step_runs "$job"
 	ec2_says n1,n2,n3,n8 n4
-	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 spines'
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
 	equal "$(<"$RAN")" '' 'what ran'
 	# those that stand together are kept, for this user's gang alone
 	equal "$(job_field "$job" Reservation)" "onespine_launch_$job"
@@ -196,14 +196,14 @@ no_step_runs() {
 	await 10 log_since 'beside the tree nvlink 2'
 	job=$(submit --gang=nvlink -N4 --exclusive --requeue --wrap "echo \$SLURM_JOB_NODELIST >>$RAN; sleep 600")
 	await_job "$job" CONFIGURING
-	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they stand on one nvlink is asked when they run'
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they are on one nvlink is asked when they run'
 	mapfile -t nodes < <(job_nodes "$job")
 	start_nodes "${nodes[@]}"
 	equal "${nodes[*]}" 'n1 n2 n3 n4'
 	no_step_runs "$job"
 	# one leaf has all four of them, which is not what it asked for
 	ec2_says n1,n2,n3,n4 n5,n6,n7,n8 n1,n2,n3,n5,n6 n4,n7,n8
-	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 nvlinks'
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 nvlinks'
 	equal "$(<"$RAN")" '' 'what ran'
 	run -0 scontrol show reservation "onespine_launch_$job"
 	holds "$output" 'Nodes=n[1-3] '
@@ -264,7 +264,7 @@ no_step_runs() {
 	mapfile -t nodes < <(job_nodes "$job")
 	start_nodes "${nodes[@]}"
 	ec2_says n1,n2,n3,n8 n4
-	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 spines'
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
 	await_job "$job" PENDING
 	equal "$(<"$RAN")" '' 'what ran'
 	equal "$(job_field "$job" Requeue)" 0

@@ -112,7 +112,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	equal "$(gang_of "$job")" leaf
 	ONESPINE_GANG='le af' run submit -N2
 	equal "$status" 1
-	holds "$output" "ONESPINE_GANG: --gang=le af: ' ' cannot stand in a level's name"
+	holds "$output" "ONESPINE_GANG: --gang=le af: ' ' is not allowed in a level's name"
 }
 
 @test "a job that asks for nothing is told nothing and gets nothing" {
@@ -134,7 +134,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 		# shellcheck disable=SC2086
 		run ${program/ / --gang=sp!ne -N2 }
 		[[ $status != 0 ]]
-		holds "$output" "error: --gang=sp!ne: '!' cannot stand in a level's name"
+		holds "$output" "error: --gang=sp!ne: '!' is not allowed in a level's name"
 		# shellcheck disable=SC2086
 		ONESPINE_GANG=spine@tea run ${program/ / -N2 }
 		[[ $status != 0 ]]
@@ -150,7 +150,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	holds "$output" 'Unable to allocate resources: Invalid argument'
 }
 
-@test "what cannot stand beside --gang is refused in words" {
+@test "what cannot be combined with --gang is refused in words" {
 	check() {
 		local said=$1
 		shift
@@ -162,20 +162,20 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 		equal "$status" 1
 		holds "$output" "srun: error: $said"
 	}
-	check '--switches cannot stand beside --gang: it counts leaf switches' --switches=1
-	check '--contiguous cannot stand beside --gang' --contiguous
-	check 'a --constraint with counts (a*4) cannot stand beside --gang' '--constraint=[a*1&b*1]'
-	check '--dependency=expand cannot stand beside --gang' --dependency=expand:1
+	check '--switches cannot be combined with --gang: it counts leaf switches' --switches=1
+	check '--contiguous cannot be combined with --gang' --contiguous
+	check 'a --constraint with counts (a*4) cannot be combined with --gang' '--constraint=[a*1&b*1]'
+	check '--dependency=expand cannot be combined with --gang' --dependency=expand:1
 	if srun --help | grep -q -e --segment; then # from 24.05 on
-		check '--segment cannot stand beside --gang' --segment=1
+		check '--segment cannot be combined with --gang' --segment=1
 		for option in --spread-segments --consolidate-segments; do # from 25.11 on
 			! srun --help | grep -q -e "$option" ||
-				check '--spread-segments and --consolidate-segments cannot stand beside --gang' "$option"
+				check '--spread-segments and --consolidate-segments cannot be combined with --gang' "$option"
 		done
-		check '--exclusive=topo cannot stand beside --gang' --exclusive=topo
+		check '--exclusive=topo cannot be combined with --gang' --exclusive=topo
 	fi
 	ONESPINE_GANG=spine run submit --switches=1 -N2
-	holds "$output" '--switches cannot stand beside --gang'
+	holds "$output" '--switches cannot be combined with --gang'
 	submit --hold --gang=off --switches=1 -N2
 }
 
@@ -227,7 +227,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	equal "$(gang_of "$(submit --hold -p train --gang=leaf -N2)")" leaf
 	holds "$(submit_refused -p train --gang=off -N2)" '--gang=off is not allowed there'
 	said=$(submit_refused -p train --switches=1 -N2)
-	holds "$said" 'the policy here makes a gang of this job, and --switches cannot stand beside'
+	holds "$said" 'the policy here makes a gang of this job, and --switches cannot be combined with'
 	holds "$(submit_refused -p stock --gang -N2)" 'partition stock takes no gangs'
 	submit --hold -p stock -N2
 }
@@ -236,7 +236,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	equal "$(gang_of "$(submit --hold -p hint -N2)")" 'advise spine'
 	equal "$(gang_of "$(submit --hold -p hint --gang=leaf -N2)")" 'advise leaf'
 	equal "$(gang_of "$(submit --hold -p hint -N2 --switches=1)")" ''
-	holds "$(submit_refused -p hint --gang -N2 --switches=1)" '--switches cannot stand beside'
+	holds "$(submit_refused -p hint --gang -N2 --switches=1)" '--switches cannot be combined with'
 }
 
 # --- what cannot be forged -------------------------------------------------------------------------

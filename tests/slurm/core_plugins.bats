@@ -78,7 +78,7 @@ kept_blocks() {
 	beside topology/block --topology "$BATS_FILE_TMPDIR/block.conf"
 	core_assertions
 	# segments are ours or Slurm's, never both
-	holds "$(submit_refused --gang -N4 --segment=2)" '--segment cannot stand beside --gang'
+	holds "$(submit_refused --gang -N4 --segment=2)" '--segment cannot be combined with --gang'
 	hold n1
 	job=$(submit --gang=spine --gang-segment=leaf:2 -N4)
 	await_job "$job" RUNNING

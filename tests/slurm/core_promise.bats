@@ -213,12 +213,12 @@ setup_file() {
 @test "new options of later releases" {
 	for option in --segment=1 --exclusive=topo; do
 		if sbatch --help | grep -q -e "${option%%=*}=.*${option##*=}" -e '--segment'; then
-			holds "$(submit_refused -p train -N2 "$option")" 'cannot stand beside --gang'
+			holds "$(submit_refused -p train -N2 "$option")" 'cannot be combined with --gang'
 		fi
 	done
 	if sbatch --help | grep -q -e '--spread-segments'; then
-		holds "$(submit_refused -p train -N2 --segment=1 --spread-segments)" 'cannot stand beside --gang'
-		holds "$(submit_refused -p train -N2 --segment=1 --consolidate-segments)" 'cannot stand beside --gang'
+		holds "$(submit_refused -p train -N2 --segment=1 --spread-segments)" 'cannot be combined with --gang'
+		holds "$(submit_refused -p train -N2 --segment=1 --consolidate-segments)" 'cannot be combined with --gang'
 	fi
 	if sbatch --help | grep -q -e '--tres-per-task'; then
 		tempt
@@ -250,7 +250,7 @@ setup_file() {
 		await 20 shows '; waits: 2 nodes on one spine' note "$job"
 		holds "$(submit_refused -p "$list" -N2 --gang=off)" '--gang=off is not allowed there'
 		holds "$(submit_refused -p "$list" -N2 --gang=core)" 'ask for --gang=spine or a level below it'
-		holds "$(submit_refused -p "$list" -N2 --switches=1)" '--switches cannot stand beside --gang'
+		holds "$(submit_refused -p "$list" -N2 --switches=1)" '--switches cannot be combined with --gang'
 		scancel "$job"
 	done
 	nothing_straddled

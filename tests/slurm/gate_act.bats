@@ -258,7 +258,7 @@ left_of() {
 	holds "$(submit_refused -N2 --gang=spine --gang-segment=leaf:2 --gang-spares=1/segment)" \
 		'with 1 spare node in each segment: --gang-segment=leaf:3: leaf:3: the largest leaf has 2 nodes; say at most leaf:2, its spares among them'
 	holds "$(submit_refused -p none -N3 --gang-spares=1)" 'partition none has no gate that would release spare nodes'
-	holds "$(submit_refused -N3 --gang-spares=1 --exclusive)" '--gang-spares cannot stand beside --exclusive'
+	holds "$(submit_refused -N3 --gang-spares=1 --exclusive)" '--gang-spares cannot be combined with --exclusive'
 	holds "$(submit_refused -N3 --gang-spares=1 --gpus=24)" 'ask for --gpus-per-node'
 	run srun -N3 --gang-spares=1 true
 	((status))

@@ -68,7 +68,7 @@ setup_file() {
 	equal "$(gate_log n1)" ''
 }
 
-@test "jobs: all checks a job without GPUs too, and a single node stands alone" {
+@test "jobs: all checks a job without GPUs too, and a single node is judged alone" {
 	fault n1 "$ECC"
 	job=$(submit -N1 -p every -w n1)
 	await 30 node_is n1 drained

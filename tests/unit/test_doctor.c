@@ -1179,8 +1179,8 @@ static void test_free_ports(void **state)
 	expect(&host, GOOD,
 	       "warning ports: net.ipv4.ip_unprivileged_port_start is 80: users can send from "
 	       "ports "
-	       "below 1024, which the gate takes for root's; a MUNGE credential of root still "
-	       "stands "
+	       "below 1024, which the gate takes for root's; a MUNGE credential of root is still "
+	       "checked "
 	       "before them | sysctl -w net.ipv4.ip_unprivileged_port_start=1024, and in "
 	       "/etc/sysctl.d");
 	host.facts.first_free_port_known = false;

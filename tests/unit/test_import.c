@@ -157,7 +157,7 @@ static void what_disagrees_is_refused_with_both_names(void **state)
 		     INSTANCE("i-2", "\"nn-1\",\"nn-9\",\"nn-8\",\"nn-4\"")),
 		 "a:3:15: network node nn-1 is the layer4 of i-2 but the core of i-1 (a:2)"},
 		{PAGE(INSTANCE("i-1", "\"nn-1\",\"nn-2\",\"nn-1\"")),
-		 "a:1:29: network node nn-1 stands at two levels of i-1"},
+		 "a:1:29: network node nn-1 is at two levels of i-1"},
 		{TWO(INSTANCE("i-1", "\"nn-1\",\"nn-2\",\"nn-3\""),
 		     INSTANCE("i-2", "\"nn-1\",\"nn-4\",\"nn-3\"")),
 		 "a:3:15: leaf nn-3 is under nn-4 for i-2 but under nn-2 for i-1 (a:2)"},
@@ -218,8 +218,7 @@ static void with_allow_missing_what_disagrees_is_left_out(void **state)
 		 "tree"},
 		{PAGE(ZONED("i-1", "\"nn-1\",\"nn-1\"",
 			    "\"ZoneId\":\"z\"") "," INSTANCE("i-2", "\"nn-2\"")),
-		 "leaf nn-2: i-2\n",
-		 "a:1: network node nn-1 stands at two levels of i-1; left out"},
+		 "leaf nn-2: i-2\n", "a:1: network node nn-1 is at two levels of i-1; left out"},
 	};
 	struct osp_import_options options = {.allow_missing = true};
 
@@ -280,7 +279,7 @@ static void what_is_not_such_an_answer_is_refused(void **state)
 		 "a:1:44: ZoneId: a word of 1 to 255 bytes is expected, not a map"},
 		{PAGE(INSTANCE("i-1", "\"nn\\u0001\"")), "a:1:29: a control character in a leaf's "
 							 "name"},
-		{PAGE(INSTANCE("i 1", "\"nn-1\"")), "a:1:29: node 'i 1': ' ' cannot stand in its "
+		{PAGE(INSTANCE("i 1", "\"nn-1\"")), "a:1:29: node 'i 1': ' ' is not allowed in its "
 						    "name"},
 		{PAGE("") "\n" PAGE("") "  {\"Instances\": 1}",
 		 "a:2:33: Instances: a list is expected, not a word"},

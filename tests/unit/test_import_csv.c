@@ -207,7 +207,7 @@ static void refuses_in_words(void **state)
 		{"host,leaf\nn1,l\x01\n", "a:2:5: a control character in a field"},
 		{"host,leaf\nn1,l\r1\n", "a:2:5: a control character in a field"},
 		{"host,leaf\nn1,\"l\n1\"\n", "a:2:1: a control character in a leaf's name"},
-		{"host,leaf\nn 1,l1\n", "a:2:1: node 'n 1': ' ' cannot stand in its name"},
+		{"host,leaf\nn 1,l1\n", "a:2:1: node 'n 1': ' ' is not allowed in its name"},
 		{"host,leaf\nn1,l1\nn2,l1\nn1,l2\n",
 		 "a:4:1: host n1 is given twice (first in a:2)"},
 		{"h,a,b,c,d,e,f,g,i,j,k,l,m,n,o\n",

@@ -608,7 +608,7 @@ static void parts_of_larger_jobs_are_not_taken(void **state)
 	job.min_nodes = job.max_nodes = 2;
 	job.dependency = (char *)"expand:5";
 	assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-	assert_non_null(strstr(message, "--dependency=expand cannot stand beside --gang"));
+	assert_non_null(strstr(message, "--dependency=expand cannot be combined with --gang"));
 	job.dependency = NULL;
 	end_job();
 	start_job();
@@ -1068,9 +1068,9 @@ static void refuses_bad_values(void **state)
 	static const struct {
 		const char *option, *variable, *reported;
 	} cases[] = {
-		{"sp!ne", NULL, "--gang=sp!ne: '!' cannot stand in a level's name"},
+		{"sp!ne", NULL, "--gang=sp!ne: '!' is not allowed in a level's name"},
 		{"spine@soon", NULL, "--gang=spine@soon: 'soon' is no time"},
-		{NULL, "ONESPINE_GANG=sp ne", "ONESPINE_GANG: --gang=sp ne: ' ' cannot stand"},
+		{NULL, "ONESPINE_GANG=sp ne", "ONESPINE_GANG: --gang=sp ne: ' ' is not allowed"},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -1586,12 +1586,12 @@ static void spares_are_refused(void **state)
 		{spare_too_many, "10", "--gang-spares is for gangs of at most 16384 nodes"},
 		{spare_range, "1", "--gang-spares needs one number of nodes, not a range: "},
 		{spare_job_gres, "1",
-		 "--gang-spares cannot stand beside --gpus, which counts over "},
+		 "--gang-spares cannot be combined with --gpus, which counts over "},
 		{spare_uneven, "1", "--gang-spares needs as many tasks on each node, whichever "},
 		{spare_exclusive, "1",
-		 "--gang-spares cannot stand beside --exclusive: Slurm does "},
+		 "--gang-spares cannot be combined with --exclusive: Slurm does "},
 		{spare_arbitrary, "1",
-		 "--gang-spares cannot stand beside --distribution=arbitrary"},
+		 "--gang-spares cannot be combined with --distribution=arbitrary"},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -1610,7 +1610,8 @@ static void spares_are_refused(void **state)
 	}
 }
 
-/* --- what cannot stand beside --gang ---------------------------------------------------------- */
+/* --- what cannot be combined with --gang
+ * ---------------------------------------------------------- */
 
 static void set_switches(void)
 {
@@ -1647,18 +1648,22 @@ static const struct {
 	const char *reported;
 } conflicts[] = {
 	{set_switches,
-	 "--switches cannot stand beside --gang: it counts leaf switches, and only for "
+	 "--switches cannot be combined with --gang: it counts leaf switches, and only for "
 	 "a while; leave it out, --gang=leaf asks for one leaf"},
-	{set_contiguous, "--contiguous cannot stand beside --gang: nodes with neighbouring numbers "
-			 "need not share a domain; leave it out"},
+	{set_contiguous,
+	 "--contiguous cannot be combined with --gang: nodes with neighbouring numbers "
+	 "need not share a domain; leave it out"},
 	{set_component, "a heterogeneous job cannot be one gang: Slurm places its components one "
 			"after the other; submit one job without components, or leave out --gang"},
-	{set_counts, "a --constraint with counts (a*4) cannot stand beside --gang: Slurm chooses "
-		     "each count's nodes by itself; leave out the counts"},
-	{set_preferred_counts, "a --constraint with counts (a*4) cannot stand beside --gang: Slurm "
-			       "chooses each count's nodes by itself; leave out the counts"},
-	{set_expand, "--dependency=expand cannot stand beside --gang: the nodes added may lie in "
-		     "another domain; leave it out, or leave out --gang"},
+	{set_counts,
+	 "a --constraint with counts (a*4) cannot be combined with --gang: Slurm chooses "
+	 "each count's nodes by itself; leave out the counts"},
+	{set_preferred_counts,
+	 "a --constraint with counts (a*4) cannot be combined with --gang: Slurm "
+	 "chooses each count's nodes by itself; leave out the counts"},
+	{set_expand,
+	 "--dependency=expand cannot be combined with --gang: the nodes added may lie in "
+	 "another domain; leave it out, or leave out --gang"},
 };
 
 static void refuses_conflicts(void **state)
@@ -2073,11 +2078,12 @@ static void judges_a_change_as_a_submission(void **state)
 		{change_partition, NULL},
 		{change_nodes, NULL},
 		{change_shares, NULL},
-		{set_switches, "and --switches cannot stand beside --gang"},
-		{set_contiguous, "and --contiguous cannot stand beside --gang"},
-		{set_counts, "and a --constraint with counts (a*4) cannot stand beside --gang"},
-		{set_preferred_counts, "and a --constraint with counts (a*4) cannot stand beside"},
-		{set_expand, "and --dependency=expand cannot stand beside --gang"},
+		{set_switches, "and --switches cannot be combined with --gang"},
+		{set_contiguous, "and --contiguous cannot be combined with --gang"},
+		{set_counts, "and a --constraint with counts (a*4) cannot be combined with --gang"},
+		{set_preferred_counts,
+		 "and a --constraint with counts (a*4) cannot be combined with"},
+		{set_expand, "and --dependency=expand cannot be combined with --gang"},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -149,7 +149,7 @@ static const struct {
 	 "did "
 	 "you mean order"},
 	{"tp8,8", 5, "'8': an axis is tp, cp, pp, dp, dpr, ep or etp with its size, as in tp8"},
-	{"tp8\x7f", 4, "the byte 0x7f cannot stand in a layout"},
+	{"tp8\x7f", 4, "the byte 0x7f is not allowed in a layout"},
 	{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz8", 1,
 	 "'abcdefghijklmnopqrstuvwxyzabcdefghijklmn': an axis is tp, cp, pp, dp, dpr, ep or etp "
 	 "with its size, as in tp8"},
@@ -161,7 +161,7 @@ static const struct {
 	{"tp8,pp-2", 5, "'pp-2': a size is a whole number from 1, as in tp8"},
 	{"tp99999999999", 1, "'tp99999999999': a size is a whole number from 1, as in tp8"},
 	{"tp8,tp4", 5, "'tp4': said twice"},
-	{"tp8, pp8", 5, "a blank cannot stand in a layout; leave it out"},
+	{"tp8, pp8", 5, "a blank is not allowed in a layout; leave it out"},
 	{"tp8,order=megatorn", 5,
 	 "'order=megatorn': an order is megatron, tp-pp-dp, torchtitan, vllm or deepspeed; did you "
 	 "mean megatron"},

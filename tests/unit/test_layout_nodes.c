@@ -169,8 +169,8 @@ static const struct {
 	int column;
 	const char *says;
 } refused_models[] = {
-	{"", 1, "a key and a number stand here, as in h=12288"},
-	{"h=12288,,l=2", 9, "a key and a number stand here, as in h=12288"},
+	{"", 1, "a key and a number are expected, as in h=12288"},
+	{"h=12288,,l=2", 9, "a key and a number are expected, as in h=12288"},
 	{"h=12288,x=3", 9,
 	 "unknown key 'x' (h, l, s, b, M, ffn, swiglu, heads, kv, vocab, experts, topk, "
 	 "expert-ffn, "
@@ -188,7 +188,7 @@ static const struct {
 	{"h=nan", 1, "h=nan: a number above 0, as in 12288, 175e9 or 175G"},
 	{"h=1,h=2", 5, "'h' is said twice"},
 	{"dp=zero", 1, "dp=zero: ddp, zero1 or zero3; did you mean zero1"},
-	{"h=1 2", 4, "a blank cannot stand in a model; leave it out"},
+	{"h=1 2", 4, "a blank is not allowed in a model; leave it out"},
 };
 
 static void test_refused_models(void **state)

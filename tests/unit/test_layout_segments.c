@@ -271,19 +271,19 @@ static void test_refused_keeps(void **state)
 		int column;
 		const char *says;
 	} refused[] = {
-		{"pp", 1, "a group and a level stand here, as in pp:leaf"},
-		{"", 1, "a group and a level stand here, as in pp:leaf"},
+		{"pp", 1, "a group and a level are expected, as in pp:leaf"},
+		{"", 1, "a group and a level are expected, as in pp:leaf"},
 		{"pp:leaf,xp:leaf", 9, "'xp': groups are tp, cp, dp, pp and ep, as in pp:leaf"},
 		{"pp:leaf,ep:spin", 12, "no level is called spin; did you mean spine"},
 		{"pp:cupboard", 4, "no level is called cupboard; say node, leaf or spine"},
 		{"pp:leaf,dp:leaf,ep:leaf,tp:leaf,cp:leaf", 33,
 		 "more than 4 groups to keep together"},
-		{"pp:leaf, dp:leaf", 9, "a blank cannot stand here; leave it out"},
-		{"pp:leaf,\tdp:leaf", 9, "a blank cannot stand here; leave it out"},
-		{"pp:leaf\x7f", 8, "the byte 0x7f cannot stand here"},
+		{"pp:leaf, dp:leaf", 9, "a blank is not allowed here; leave it out"},
+		{"pp:leaf,\tdp:leaf", 9, "a blank is not allowed here; leave it out"},
+		{"pp:leaf\x7f", 8, "the byte 0x7f is not allowed here"},
 		{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 		 ":leaf",
-		 1, "a group and a level stand here, as in pp:leaf"},
+		 1, "a group and a level are expected, as in pp:leaf"},
 	};
 	struct osp_topology *topology = fabric_regular(1, (uint32_t[]){2, 2}, 2);
 

@@ -366,7 +366,7 @@ static void test_environment(void **state)
 	start();
 	osp_modes_hand_on(handle);
 	assert_string_equal(getenv(STEP_VARIABLE), "env=;bind=;inherited=1;with=");
-	assert_non_null(strstr(said, "SLURM_CPU_BIND stands in the environment of the step"));
+	assert_non_null(strstr(said, "SLURM_CPU_BIND is in the environment of the step"));
 	begin();
 	setenv("SLURM_MEM_BIND", "local", 1);
 	start();

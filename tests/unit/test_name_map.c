@@ -151,7 +151,7 @@ static void refuses_in_words(void **state)
 		{"i-1 a[1-3]\ni-2 a2\n", NULL,
 		 "map:2:5: node a2 is the name of i-1 already (line 1)"},
 		{"i-1 a[1-\n", NULL, "map:1:9: a number is expected here"},
-		{"i-1 a\x01\n", NULL, "map:1:6: the byte 0x01 cannot stand in a name"},
+		{"i-1 a\x01\n", NULL, "map:1:6: the byte 0x01 is not allowed in a name"},
 		{"i-1 a[1-131072],b\n", NULL, "map:1:17: the list has more than 131072 names"},
 		{"i-1 a[1-131072]\ni-2 b\n", NULL, "map:2:5: more than 131072 node names"},
 		{"i-1 a\n", "Name",

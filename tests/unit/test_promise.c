@@ -326,7 +326,8 @@ static void counts_gpus(void **state)
 		assert_true(osp_gpus_asked(cases[i].tres) == cases[i].gpus);
 }
 
-/* --- what cannot stand beside a gang ---------------------------------------------------------- */
+/* --- what cannot be combined with a gang
+ * ---------------------------------------------------------- */
 
 static void finds_conflicts(void **state)
 {
@@ -367,7 +368,7 @@ static void finds_conflicts(void **state)
 	}
 	assert_string_equal(
 		sentence, "the policy here makes a gang of this job, and a --constraint with "
-			  "counts (a*4) cannot stand beside --gang: Slurm chooses each count's "
+			  "counts (a*4) cannot be combined with --gang: Slurm chooses each count's "
 			  "nodes by itself; leave out the counts, or ask for --gang=off where that "
 			  "is allowed");
 }

@@ -695,7 +695,8 @@ static void what_slurm_cannot_load_is_not_written(void **state)
 	} cases[] = {
 		{START "\"domains\": []}", "a topology without nodes: Slurm takes no empty one"},
 		{START "\"domains\": [], \"nodes\": \"a#b\"}",
-		 "node 'a#b' cannot stand in a topology.conf: '#' has a meaning of its own there"},
+		 "node 'a#b' cannot be written to a topology.conf: '#' has a meaning of its own "
+		 "there"},
 	};
 
 	(void)state;

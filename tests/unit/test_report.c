@@ -69,7 +69,7 @@ static void what_is_no_report_is_refused(void **state)
 		{"onespine-report 2\n", "\"onespine-report 1\" is expected"},
 		{"onespine-report 1\n", "challenge, node and boot are expected"},
 		{"node gpu-1\n", "\"onespine-report 1\" is expected"},
-		{HEAD "node gpu-2\n", "the key stands there twice"},
+		{HEAD "node gpu-2\n", "the key is there twice"},
 		{HEAD "nvlink\n", "\"KEY VALUE\" in printable letters is expected"},
 		{HEAD "nvlink \n", "\"KEY VALUE\" in printable letters is expected"},
 		{HEAD "\n", "\"KEY VALUE\" in printable letters is expected"},

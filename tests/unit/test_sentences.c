@@ -665,13 +665,13 @@ static void launches(void **state)
 
 	(void)state;
 	assert_string_equal(osp_sentence_launches("spine", 4, 3, buffer, sizeof(buffer)),
-			    "launched: 4 nodes, 3 of them do not run yet; whether they stand on "
+			    "launched: 4 nodes, 3 of them do not run yet; whether they are on "
 			    "one spine is asked when they run");
 	assert_string_equal(osp_sentence_launches("leaf", 2, 1, buffer, sizeof(buffer)),
-			    "launched: 2 nodes, 1 of them does not run yet; whether they stand on "
+			    "launched: 2 nodes, 1 of them does not run yet; whether they are on "
 			    "one leaf is asked when they run");
 	assert_string_equal(osp_sentence_apart("leaf", 4, 2, buffer, sizeof(buffer)),
-			    "its 4 nodes stand on 2 leaves");
+			    "its 4 nodes are on 2 leaves");
 	assert_string_equal(osp_sentence_unplaced(1, 300, buffer, sizeof(buffer)),
 			    "the place of 1 node was not known 5m after all nodes ran");
 	assert_string_equal(osp_sentence_unplaced(2, 30, buffer, sizeof(buffer)),

@@ -145,7 +145,7 @@ static void goes_on_where_they_stand_together(void **state)
 	assert_string_equal(nodes_given(), "0-3");
 	assert_int_equal(starts(job), SLURM_SUCCESS);
 	assert_int_equal(job->wait_all_nodes, 1);
-	assert_says(job, "launched: 4 nodes, 4 of them do not run yet; whether they stand on one "
+	assert_says(job, "launched: 4 nodes, 4 of them do not run yet; whether they are on one "
 			 "spine is asked when they run");
 	shadow_launch_look(100);
 	assert_false(is_ready(job));
@@ -227,7 +227,7 @@ static void starts_again_where_they_stand_apart(void **state)
 	is_asked(9);
 	shadow_launch_look(101);
 	assert_int_equal(fake_slurm.requeues, 1);
-	assert_says(job, "launched in vain: its 4 nodes stand on 2 leaves");
+	assert_says(job, "launched in vain: its 4 nodes are on 2 leaves");
 	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:404:101");
 	assert_false(shadow_launch_any());
 
@@ -381,7 +381,7 @@ static void survives_a_restart(void **state)
 	assert_int_equal(fake_slurm.requeues, 1);
 }
 
-/* Its nodes stand on l1 and l3, and it is put back. */
+/* Its nodes are on l1 and l3, and it is put back. */
 static job_record_t *launched_in_vain(void)
 {
 	job_record_t *job = launched();
@@ -655,7 +655,7 @@ static void moves_no_node_whose_place_stays(void **state)
 	assert_int_equal(ask(batch_gang(2, 4, "leaf"), SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
-/* Nobody has told where they are: they may stand right. */
+/* Nobody has told where they are: they may be right. */
 static void gives_nothing_back_that_may_stand_right(void **state)
 {
 	job_record_t *job = batch_gang(1, SHADOW_NODES, "spine");
@@ -906,7 +906,7 @@ static void goes_on_configuring_behind_a_step(void **state)
 	job->job_state = JOB_RUNNING;
 	shadow_launch_look(104);
 	assert_int_equal(fake_slurm.requeues, 1);
-	assert_says(job, "launched in vain: its 4 nodes stand on 2 leaves");
+	assert_says(job, "launched in vain: its 4 nodes are on 2 leaves");
 }
 
 static void starts_behind_a_step_where_they_stand_together(void **state)
@@ -1108,8 +1108,8 @@ static void goes_on_where_the_level_above_holds_them(void **state)
 		job->job_state = JOB_RUNNING | JOB_CONFIGURING;
 		assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
 		assert_says(job, relaxed == BEFORE
-					 ? "whether they stand on one spine is asked when they run"
-					 : "whether they stand on one leaf is asked when they run");
+					 ? "whether they are on one spine is asked when they run"
+					 : "whether they are on one leaf is asked when they run");
 		boots(job);
 		is_asked(4);
 		is_asked(5);
@@ -1119,7 +1119,7 @@ static void goes_on_where_the_level_above_holds_them(void **state)
 		assert_int_equal(fake_slurm.requeues, 1); /* of the first alone */
 		assert_true(is_ready(job));
 		assert_says(job, relaxed ? "placed: 4 nodes on spine s1, 2 leaves"
-					 : "launched in vain: its 4 nodes stand on 2 leaves");
+					 : "launched in vain: its 4 nodes are on 2 leaves");
 	}
 }
 

@@ -367,7 +367,7 @@ static void refuses_bad_values(void **state)
 		char *value;
 		const char *said;
 	} cases[] = {
-		{"sp!ne", "--gang=sp!ne: '!' cannot stand in a level's name"},
+		{"sp!ne", "--gang=sp!ne: '!' is not allowed in a level's name"},
 		{"spine@", "--gang=spine@: a time is missing after the @"},
 		{"off@5", "--gang=off@5: off takes no time"},
 	};

@@ -100,7 +100,7 @@ static void grows_segments(void **state)
 	assert_non_null(strstr(error.text, "it is too long; ask for fewer"));
 	osp_error_clear(&error);
 	assert_int_equal(osp_spares_grow("leaf:4x", 1, 9, grown, &spares, &error), -1);
-	assert_non_null(strstr(error.text, "a level and a number of nodes stand here"));
+	assert_non_null(strstr(error.text, "a level and a number of nodes are expected"));
 }
 
 static void knows_its_own(void **state)

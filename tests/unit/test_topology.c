@@ -350,9 +350,9 @@ static void names_have_rules(void **state)
 	} cases[] = {
 		{{"node", "", "l:a"},
 		 "f:1:1: a node's name of 1 to 255 bytes is expected, not one of 0"},
-		{{"node", "a,b", NULL}, "f:1:1: node 'a,b': ',' cannot stand in its name"},
-		{{"node", "a b", NULL}, "f:1:1: node 'a b': ' ' cannot stand in its name"},
-		{{"node", "a[1]", NULL}, "f:1:1: node 'a[1]': '[' cannot stand in its name"},
+		{{"node", "a,b", NULL}, "f:1:1: node 'a,b': ',' is not allowed in its name"},
+		{{"node", "a b", NULL}, "f:1:1: node 'a b': ' ' is not allowed in its name"},
+		{{"node", "a[1]", NULL}, "f:1:1: node 'a[1]': '[' is not allowed in its name"},
 		{{"node", "a\033[0m", NULL}, "f:1:1: a control character in a node's name"},
 		{{"node", "a\xc2\x85", NULL}, "f:1:1: a control character in a node's name"},
 		{{"node", "a\xe2\x80\xa8", NULL}, "f:1:1: a control character in a node's name"},
@@ -403,7 +403,7 @@ static void level_names_have_rules(void **state)
 		 "expected"},
 		{{"top of rack"},
 		 1,
-		 "level 'top of rack': only letters, digits, '_' and '-' may stand in a level's "
+		 "level 'top of rack': only letters, digits, '_' and '-' are allowed in a level's "
 		 "name"},
 	};
 

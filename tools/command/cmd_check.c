@@ -510,7 +510,7 @@ static int check_node(const struct osp_call *call, const char *root, const struc
 
 int osp_run_check(const struct osp_call *call)
 {
-	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that is used as / */
 	struct osp_error error = {.text = ""};
 	struct osp_site_checks own;
 	struct choice all;

@@ -34,7 +34,7 @@ static bool is_uuid(const char *word)
 	return strlen(word) >= UUID_START && strncasecmp(word, "GPU-", 4) == 0;
 }
 
-/* Returns whether the subject matches. A node's name stands for its instances and the GPUs that
+/* Returns whether the subject matches. A node's name includes its instances and the GPUs that
  * were last in them. */
 static bool matches(const struct osp_history_subject *subject, const char *word)
 {

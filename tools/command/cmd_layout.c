@@ -66,7 +66,7 @@ static int read_layout(const struct osp_call *call, struct asked *asked, struct 
 		return osp_error_set(
 			error,
 			"%s: no parallel flags of Megatron-LM, Megatron-Bridge or TorchTitan "
-			"stand here (configuration in files of their own is not seen); say "
+			"found (configuration in files of their own is not seen); say "
 			"--layout=tp8,pp8,dp8",
 			osp_input_name(path));
 	return 0;

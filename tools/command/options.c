@@ -152,7 +152,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .complete = OSP_COMPLETE_JOB,
 		 .summary = "list a job's hosts in the order of the fabric, for launchers",
 		 .details = "Without JOB and --nodes: the hosts of the job that this runs in "
-			    "(SLURM_JOB_NODELIST). Those of a gang stand in the order of its node "
+			    "(SLURM_JOB_NODELIST). Those of a gang are in the order of its node "
 			    "ranks (ONESPINE_NODE_RANK), unless --topology or --layout asks for "
 			    "another. For other hosts: warns where consecutive ranks change the "
 			    "switch more often in Slurm's order. With --layout: in the order that "
@@ -366,7 +366,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
 				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
 				      .help = "Leave out what has no topology or no name, or "
-					      "contradicts what stands before it, with a warning, "
+					      "contradicts what comes before it, with a warning, "
 					      "and keep the rest."},
 	[OSP_OPTION_LEVELS] = {.name = "levels",
 			       .argument = "LIST",

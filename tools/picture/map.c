@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map.c - the fabric as a picture: what stands where, for the renderers */
+/* map.c - the fabric as a picture: which job is where, for the renderers */
 #include "tools/picture/map.h"
 
 #include <stdlib.h>
@@ -346,7 +346,7 @@ static void add_shared(const struct osp_map *map, const struct osp_map_job *job,
 	}
 	osp_text_printf(text, ", %u shared with %s", count, other->job->label);
 	if (count == job->node_count)
-		osp_text_add(text, ", whose letter stands there");
+		osp_text_add(text, ", whose letter is there");
 }
 
 static void count_hidden(struct osp_map *map)

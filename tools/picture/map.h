@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map.h - the fabric as a picture: what stands where, for the renderers
+ * map.h - the fabric as a picture: which job is where, for the renderers
  *
  * A box is a domain of the spine level (of the second level if none is named so), a row inside
  * it a domain one level lower, a cell a node. Boxes, rows and cells come in fabric order. The same
@@ -70,7 +70,7 @@ struct osp_map {
 	struct osp_map_asked asked;
 	bool limited; /* to jobs that were asked for, by number or user */
 	uint32_t box_level;
-	uint32_t row_level; /* 0: nodes stand in the box itself */
+	uint32_t row_level; /* 0: nodes are in the box itself */
 	struct osp_nodeset *shown;
 	uint32_t *job_of_node; /* index in jobs, or OSP_MAP_NO_JOB */
 	struct osp_map_job
@@ -109,7 +109,7 @@ uint32_t osp_map_even_lines(uint32_t count, uint32_t most);
 /* The first node shown at or after `rank` and before `end`, by rank; `end` when there is none. */
 uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t end);
 
-/* What stands in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
+/* What is in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
 uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
 char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_slurm_node_state state);
@@ -132,7 +132,7 @@ int osp_map_check_user(const struct osp_snapshot *snapshot, const char *user,
 int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map_asked *asked,
 		       struct osp_error *error);
 
-/* The named job whose mark stands in a row that is one cell: the one with the most of its nodes, if
+/* The named job whose mark is in a row that is one cell: the one with the most of its nodes, if
  * jobs were asked for; else only one with more than half of them. OSP_MAP_NO_JOB: none. */
 uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *row);
 

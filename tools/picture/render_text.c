@@ -101,7 +101,7 @@ static void add_cell(const struct page *page, uint32_t node)
 	add_colour(page, RESET);
 }
 
-/* Does a level below the row's change between these neighbours? They stand apart then. */
+/* Does a level below the row's change between these neighbours? They are drawn apart then. */
 static bool apart(const struct page *page, uint32_t rank, uint32_t next)
 {
 	const struct osp_topology *topology = page->map->world->topology;
@@ -469,7 +469,7 @@ static void add_path(const struct page *page, const struct osp_map_box *box)
 	osp_text_free(&path);
 }
 
-/* Boxes of one parent stand together below its name. */
+/* Boxes of one parent are together below its name. */
 static void add_groups(struct page *page, const struct entry_widths *widths)
 {
 	const struct osp_map *map = page->map;

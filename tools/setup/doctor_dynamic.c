@@ -111,7 +111,7 @@ static void find_in_line(struct dynamic *dynamic, const struct osp_slurm_word *l
 	(void)osp_hostlist_expand(line->value, find_dynamic, dynamic, NULL);
 }
 
-/* Finds those of a partition's Nodes, in which names of NodeSets may stand. */
+/* Finds those of a partition's Nodes, in which names of NodeSets are allowed. */
 static void find_in(struct dynamic *dynamic, const char *list)
 {
 	size_t count;

@@ -200,7 +200,7 @@ static bool is_sent(const struct osp_slurm_conf *conf, const char *path)
 	return false;
 }
 
-/* Whether onespine.yaml stands, as it is now, in the file that setup has slurm.conf include. */
+/* Whether onespine.yaml is, as it is now, in the file that setup has slurm.conf include. */
 static void gather_sent(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -311,7 +311,7 @@ static int64_t last_asked(const char *path, const struct osp_topology *topology)
 	return last_s;
 }
 
-/* Returns what stands before each path: "", or for tests a folder that stands for /. */
+/* Returns what comes before each path: "", or for tests a folder that is used as /. */
 static const char *root_folder(void)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT");

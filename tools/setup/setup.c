@@ -170,7 +170,7 @@ static void lay_over(struct osp_overlays *overlays, const char *path, char *text
 	overlays->items[overlays->count++] = (struct osp_overlay){path, text};
 }
 
-/* Where the added lines stand: at their place, or wherever edits have moved them; NULL: nowhere. */
+/* Where the added lines are: at their place, or wherever edits have moved them; NULL: nowhere. */
 static char *find_added(char *text, size_t bytes, const struct osp_change *change)
 {
 	size_t length = strlen(change->text);

@@ -5,7 +5,7 @@
  * A plan is a list of whole files to create and of lines to add at a file's end, in the order in
  * which they are made. Before the first of them is made the whole plan is written beside slurm.conf
  * (onespine.setup), so that what is there after a crash can be taken back too. Taking back removes
- * exactly the bytes that were added, wherever they stand by then, and refuses before the first
+ * exactly the bytes that were added, wherever they are by then, and refuses before the first
  * change when a file that we created was edited since. A file that we only began may be edited: it
  * is never written again, and taking back removes it only while it is as it was begun.
  *
