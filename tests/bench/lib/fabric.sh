@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fabric.sh - the fabric of a run: as onespine.topology, as topology.conf, and as a map for the judge
 #
-# Uses nodes, times, fabric and work of tests/bench/bench. Writes work/onespine.topology, work/tree.conf,
-# work/block.conf, work/map (a line for each node: its name, leaf and spine) and work/spines (a line
-# for each spine: its name and nodes).
+# Uses nodes, times, fabric and work of tests/bench/bench. Writes work/onespine.topology, the same with NVLink domains
+# that cross it (work/overlay/onespine.topology), work/tree.conf, work/block.conf, work/map (a line for each node: its name,
+# leaf and spine) and work/spines (a line for each spine: its name and nodes).
 # shellcheck shell=bash disable=SC2034,SC2154
 
 LEAF_NODES=16
 SPINE_LEAVES=16
+OVERLAY_NODES=18 # of an NVL72, so that they cross leaves and spines
 
 make_fabric() {
 	if [[ -n $fabric ]]; then
@@ -39,6 +40,15 @@ uniform_fabric() {
 		}
 		print "\n]}"
 	}' >"$work/onespine.topology"
+	mkdir -p "$work/overlay"
+	awk -v nodes="$nodes" -v width="$width" -v size="$((OVERLAY_NODES * times))" '
+	/^\]}/ {
+		for (v = 0; v * size < nodes; v++)
+			printf ",\n{\"level\": \"nvlink\", \"name\": \"v%d\", \"nodes\": \"n[%0" width "d-%0" width "d]\"}",
+				v, v * size + 1, (v + 1) * size < nodes ? (v + 1) * size : nodes
+	}
+	{ sub(/"domains"/, "\"overlays\": [\"nvlink\"], \"domains\""); print }' \
+		"$work/onespine.topology" >"$work/overlay/onespine.topology"
 	awk -v nodes="$nodes" -v width="$width" -v leaf="$((LEAF_NODES * times))" -v leaves="$SPINE_LEAVES" \
 		-v work="$work" '
 	BEGIN {

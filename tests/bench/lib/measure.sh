@@ -59,9 +59,16 @@ sdiag_value() {
 	END { print value + 0 }' "$run/sdiag"
 }
 
+# beside_words SIZE: sets the words of a job on a fabric with domains beside the tree
+beside_words() {
+	words=(--gang=spine --gang-segment=nvlink:4)
+	(($1 > overlay * times)) || words=(--gang=nvlink)
+}
+
 submit_all() {
 	local size limit
 	while read -r size limit; do
+		((!overlay)) || beside_words "$size"
 		sbatch -Q --parsable --export=NONE -o /dev/null -N "$size" -t "$limit" \
 			"${JOB_WORDS[@]}" ${words[@]+"${words[@]}"} --wrap true
 	done <"$work/jobs" >"$run/ids" 2>"$run/submit.err" ||

@@ -13,9 +13,9 @@ SHARED_SYSTEMS=(22.05-tree 22.05-onespine 25.11-tree 25.11-onespine)
 CONSTRAINT_SPINES_MAX=64
 
 # system NAME: sets title, release, stock, topology (names of files in work/), features, words (for
-# sbatch) and unfit (why it cannot run on this fabric)
+# sbatch), overlay (nodes of a domain beside the tree; 0: none) and unfit (why it cannot run on this fabric)
 system() {
-	release=$(exact_release "${1%%-*}") stock=1 topology=(tree.conf) features=0 words=() unfit=''
+	release=$(exact_release "${1%%-*}") stock=1 topology=(tree.conf) features=0 words=() unfit='' overlay=0
 	case $1 in
 	22.05-tree | 24.11-tree | 25.11-tree | 26.05-tree) title="$release topology/tree" ;;
 	25.11-switches1 | 26.05-switches1)
@@ -40,6 +40,12 @@ system() {
 	22.05-onespine | 24.11-onespine | 25.11-onespine | 26.05-onespine)
 		title="$release **Onespine**, \`--gang\`"
 		stock=0 topology=(onespine.topology) words=(--gang)
+		;;
+	22.05-overlay | 25.11-overlay | 26.05-overlay)
+		# NVLink domains across leaves and spines: a job that has room in one asks for one, others for segments of four
+		title="$release **Onespine**, \`--gang=nvlink\` beside the tree, or \`--gang-segment=nvlink:4\`"
+		stock=0 topology=(overlay/onespine.topology) overlay=$OVERLAY_NODES
+		[[ -z ${fabric:-} ]] || unfit="it has no level beside the tree"
 		;;
 	22.05-onespine-tree)
 		title="$release **Onespine**, \`--gang\`, topology/tree beside it"
