@@ -52,7 +52,7 @@ static void decide_or_stop(const struct osp_gate_here *here, const struct osp_ga
 	snprintf(verdict->says, sizeof(verdict->says), "the gate ran out of memory");
 }
 
-/* What must be done before any Prolog ends. False: slurmctld has not taken it. */
+/* Does what must be done before any Prolog ends. Returns false if slurmctld has not taken it. */
 static bool carry_out(const struct osp_gate_here *here, struct osp_gate_verdict *verdict,
 		      const struct osp_controller_nodes *nodes, uint64_t until_ms)
 {
@@ -71,7 +71,8 @@ static bool carry_out(const struct osp_gate_here *here, struct osp_gate_verdict 
 	return true;
 }
 
-/* Whether the job has no GPUs there though it has some elsewhere, as slurmctld last said. */
+/* Returns whether the job has no GPUs there though it has some elsewhere, as slurmctld last
+ * said. */
 static bool has_no_gpus(const struct osp_gate_gang *gang, uint32_t rank)
 {
 	return gate_act_seen.job_known && gate_act_seen.job.gpu_node_count == gang->node_count &&
@@ -206,8 +207,8 @@ static bool is_bad(const struct osp_gate_sentence *sentence)
 	       ((sentence->actions & OSP_GATE_RELEASE) && sentence->result >= OSP_VERDICT_ERROR);
 }
 
-/* Whether a job would start as it must not if slurmctld forgot the verdict; good spares too many
- * do no harm. */
+/* Returns whether a job would start as it must not if slurmctld forgot the verdict; good spares too
+ * many do no harm. */
 static bool must_last(const struct osp_gate_verdict *verdict)
 {
 	bool bad = verdict->kind >= OSP_GATE_REQUEUE;
@@ -227,7 +228,8 @@ static int is_bad_node(const char *node, void *context)
 	return sentence && is_bad(sentence);
 }
 
-/* Whether slurmctld has the job as it was at the gate: not stopped, or with a node taken out. */
+/* Returns whether slurmctld has the job as it was at the gate: not stopped, or with a node taken
+ * out. */
 static bool forgotten(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
 {
 	struct gate_act_keeping keeping = {.gang = gang, .verdict = verdict};

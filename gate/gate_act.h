@@ -39,7 +39,8 @@ struct osp_gate_here {
 void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
 			 uint64_t until_ms, struct osp_gate_verdict *verdict);
 
-/* Whether osp_gate_act_after() has something to do, which no other node would do instead. */
+/* Returns whether osp_gate_act_after() has something to do, which no other node would do
+ * instead. */
 bool osp_gate_act_left(const struct osp_gate_verdict *verdict);
 
 /*
@@ -67,8 +68,8 @@ bool osp_gate_act_stop(const struct osp_gate_here *here);
 bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 			   uint32_t heard);
 
-/* Whether no gate runs on that node, because the job has its GPUs on other nodes only, by the last
- * answer of slurmctld. */
+/* Returns whether no gate runs on that node, because the job has its GPUs on other nodes only, by
+ * the last answer of slurmctld. */
 bool osp_gate_act_absent(const struct osp_gate_here *here, uint32_t rank);
 
 /* --- on every node ---------------------------------------------------------------------------- */

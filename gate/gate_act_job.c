@@ -90,7 +90,8 @@ static int remember_newest(const struct osp_gate_here *here, struct osp_gate_exc
 	return 0;
 }
 
-/* A job that can never run is held by Slurm: as many of the oldest as it lacks come back. */
+/* Keeps a job from being held by Slurm because it can never run: as many of the oldest as it lacks
+ * come back. */
 static int make_room(const struct osp_gate_here *here, const char *partition,
 		     struct osp_gate_exclusion *exclusion)
 {
@@ -180,7 +181,8 @@ bool gate_act_exclude(const struct osp_gate_here *here, const struct osp_gate_ve
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* Of a heterogeneous job Slurm requeues and ends the whole, by its first component's number. */
+/* Acts on a heterogeneous job as a whole: Slurm requeues and ends the whole, by its first
+ * component's number. */
 static uint32_t whole_job(const struct osp_gate_gang *gang)
 {
 	return gang->het_job ? gang->het_job : gang->job;

@@ -33,7 +33,7 @@ struct reader {
 	struct osp_gate_adapters *adapters;
 };
 
-/* A new one, or NULL: there are too many, and then none of them counts. */
+/* Returns a new one, or NULL: there are too many, and then none of them counts. */
 static struct osp_gate_adapter *add(struct reader *reader, const char *name)
 {
 	struct osp_gate_adapters *adapters = reader->adapters;

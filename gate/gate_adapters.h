@@ -23,7 +23,7 @@
 
 #include "lib/gate/gate_traffic.h"
 
-/* The interface that has `address`; "" if none has. Returns `name`. */
+/* Returns the interface that has `address`; "" if none has. Returns `name`. */
 const char *gate_adapters_interface(const struct sockaddr_storage *address, char *name,
 				    size_t name_bytes);
 

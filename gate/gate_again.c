@@ -19,7 +19,7 @@
 /* What the child said last to osp_gate_again_never(): both have this memory. */
 static atomic_int *never;
 
-/* The child's status, as wait() gives it; -1 if there is no child. */
+/* Returns the child's status, as wait() gives it; -1 if there is no child. */
 static int run_child(int (*work)(void))
 {
 	pid_t parent = getpid(), child;
@@ -57,7 +57,7 @@ void osp_gate_again_never(int status)
 		atomic_store(never, status);
 }
 
-/* What the killed ones left undone is `stop`'s. */
+/* Adds to `stop` what the killed ones left undone. */
 static int settle(int (*stop)(void), int status)
 {
 	int ended = status ? run_child(stop) : -1;

@@ -33,8 +33,9 @@ void gate_around_add(struct gate_around *around, const char *root, pid_t child, 
 void gate_around_ended(struct gate_around *around, const char *root,
 		       const struct sockaddr_storage *address);
 
-/* True when both readings are there, and `traffic` says all but the rank. With `late` they are not
- * waited for, and `traffic` names what is missing (OSP_GATE_NOT_ENDED, OSP_GATE_NOT_READ). */
+/* Returns true if both readings are there, and `traffic` says all but the rank. With `late` they
+ * are not waited for, and `traffic` names what is missing (OSP_GATE_NOT_ENDED,
+ * OSP_GATE_NOT_READ). */
 bool gate_around_take(struct gate_around *around, bool late, struct osp_gate_traffic *traffic);
 void gate_around_end(struct gate_around *around);
 

@@ -187,7 +187,8 @@ void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate
 
 /* --- what it keeps after that ----------------------------------------------------------------- */
 
-/* What it says until its end, at most WORDS_BYTES_MAX. False: it has not ended by then. */
+/* Reads what it says until its end, at most WORDS_BYTES_MAX. Returns false if it has not ended by
+ * then. */
 static bool hear_words(const struct osp_gate_check *check, struct osp_text *said)
 {
 	struct pollfd file = {.fd = check->words, .events = POLLIN};

@@ -34,7 +34,7 @@ struct osp_gate_check {
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
 			 uint32_t budget_ms, bool reuse, struct osp_error *error);
 
-/* When to call osp_gate_check_read() even if nothing can be read, in osp_now_ms(). */
+/* Returns when to call osp_gate_check_read() even if nothing can be read, in osp_now_ms(). */
 uint64_t osp_gate_check_due_ms(const struct osp_gate_check *check);
 
 /* Reads what the check has written; true when it has ended. `answer` may be another file after the

@@ -59,7 +59,7 @@ static void gather(const struct osp_gate_job *job, const struct osp_catalogue *c
 			      gpus < (uint32_t)node.gpus ? "yes" : "no", NULL);
 }
 
-/* The folders that the rules found, after those of a test. */
+/* Adds the folders that the rules found, after those of a test. */
 static int add_libraries(const struct osp_gate_job *job, const char *folders, char **to)
 {
 	const char *of_test = *job->root ? getenv(LIBRARIES) : NULL;
@@ -101,7 +101,7 @@ static bool is_there(char *const *environment, size_t count, const char *pair)
 	return false;
 }
 
-/* What each process gets that looks at this node. */
+/* Sets what each process gets that looks at this node. */
 static void add_usual(const struct osp_gate_job *job, char **environment, size_t *count)
 {
 	for (char **usual = osp_gate_environment(job); *usual; usual++)

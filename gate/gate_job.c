@@ -53,7 +53,7 @@ static void choose_key_file(struct osp_gate_job *job, const char *named, const c
 
 /* --- onespine.yaml ---------------------------------------------------------------------------- */
 
-/* What says how deep to look must be root's, and nobody else's to write. */
+/* Checks that the file which says how deep to look is root's, and nobody else's to write. */
 static int owned_by_root(const char *path, struct osp_error *error)
 {
 	struct stat status;
@@ -66,7 +66,7 @@ static int owned_by_root(const char *path, struct osp_error *error)
 	return 0;
 }
 
-/* The file or, if it is missing or refused, the built-in values. */
+/* Reads the file or, if it is missing or refused, the built-in values. */
 static int read_config(struct osp_gate_job *job, const char *slurm_conf, struct osp_error *error)
 {
 	struct osp_node_policy found = {.file = NULL};

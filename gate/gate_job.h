@@ -45,15 +45,15 @@ void osp_gate_job_free(struct osp_gate_job *job);
  * Returns 0, or -1 with `error` set. Free it with osp_gate_job_free() in either case. */
 int osp_gate_node_read(struct osp_gate_job *job, struct osp_error *error);
 
-/* Whether this node has to be checked for this job at all. */
+/* Returns whether this node has to be checked for this job at all. */
 bool osp_gate_job_wanted(const struct osp_gate_job *job);
 
-/* Whether it need not be because the job has no GPUs here, which nobody has said of a node that
- * has GPUs by slurm.conf (gate_gpus.h). */
+/* Returns whether it need not be because the job has no GPUs here, which nobody has said of a node
+ * that has GPUs by slurm.conf (gate_gpus.h). */
 bool osp_gate_job_unsaid(const struct osp_gate_job *job);
 
-/* The address of a node as slurm.conf says (NodeAddr), or else by its name; its port is 0. -1 with
- * `error` set. */
+/* Finds the address of a node as slurm.conf says (NodeAddr), or else by its name; its port is 0.
+ * -1 with `error` set. */
 int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error);
 
 #define OSP_GATE_CONTROLLERS_MAX 8
@@ -64,7 +64,7 @@ struct osp_gate_controller {
 	int state;			 /* getaddrinfo()'s answer; 0: `address` is known */
 };
 
-/* The hosts of slurmctld, as slurm.conf has them. Returns how many. */
+/* Lists the hosts of slurmctld, as slurm.conf has them. Returns how many. */
 uint32_t osp_gate_controllers(struct osp_gate_controller *list, uint32_t most);
 
 /* SlurmUser's number; root's if it is not known. */

@@ -400,7 +400,7 @@ static size_t count_unproven(const struct gate_loop *loop)
 	return count;
 }
 
-/* Who has waited longest goes, so that no connection keeps others out by staying open. */
+/* Closes the connection that has waited longest, so that none keeps others out by staying open. */
 static void drop_oldest_unproven(struct gate_loop *loop)
 {
 	struct osp_gate_peer *oldest = NULL;
@@ -503,7 +503,8 @@ static bool hear_below(struct gate_loop *loop, struct osp_gate_peer *peer)
 	return state == 0;
 }
 
-/* Who goes before the verdict may be dead, or has found another way to the decider. */
+/* Notes a peer that goes before the verdict: it may be dead, or has found another way to the
+ * decider. */
 static void lose_peer(struct gate_loop *loop, struct osp_gate_peer *peer)
 {
 	bool known = peer->state == OSP_GATE_PEER_KNOWN;
@@ -535,7 +536,8 @@ static void serve_peer(struct gate_loop *loop, struct osp_gate_peer *peer, short
 
 /* --- the job itself --------------------------------------------------------------------------- */
 
-/* The first node; and a deputy that nobody above answers, which will decide. */
+/* Returns true for the first node, and for a deputy that nobody above answers, which will
+ * decide. */
 static bool is_watcher(const struct gate_loop *loop)
 {
 	const struct osp_gate_barrier *barrier = &loop->barrier;
@@ -545,8 +547,8 @@ static bool is_watcher(const struct gate_loop *loop)
 		!barrier->connected);
 }
 
-/* Whether the job is still there, and how far we are: asked and reported only when it takes long,
- * by one node, and for two seconds at most. */
+/* Returns whether the job is still there, and how far we are: asked and reported only when it takes
+ * long, by one node, and for two seconds at most. */
 static void watch_job(struct gate_loop *loop)
 {
 	struct osp_gate_report *reports;
@@ -717,7 +719,7 @@ static void wait_and_serve(struct gate_loop *loop, uint64_t wake_ms)
 		accept_peers(loop);
 }
 
-/* The next moment at which something must be looked at though nothing came. */
+/* Returns the next moment at which something must be looked at though nothing came. */
 static uint64_t next_look_ms(const struct gate_loop *loop, uint64_t wake_ms)
 {
 	if (loop->checking)

@@ -25,7 +25,7 @@ enum osp_gate_outcome osp_gate_loop(const struct osp_gate_job *job,
 				    const struct osp_gate_here *here, struct osp_gate_report *own,
 				    struct osp_gate_verdict *verdict);
 
-/* Where its log is on this node. Returns `buffer`. */
+/* Writes where its log is on this node. Returns `buffer`. */
 const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size_t buffer_bytes);
 
 /* A line of the gate's log, with time, node and job; kept to OSP_GATE_LOG if that can be written,

@@ -116,7 +116,7 @@ uint64_t gate_now_ms(const struct gate_loop *loop);
 
 const char *gate_name_of(const struct gate_loop *loop, uint32_t rank);
 
-/* The parent that is tried or connected now. */
+/* Returns the parent that is tried or connected now. */
 uint32_t gate_parent_of(const struct gate_loop *loop);
 
 /* A message to send: `write` makes it of `count` elements of `what`. */

@@ -60,8 +60,8 @@ static bool test_says(const struct gate_loop *loop, const char *what)
 	return says && strstr(says, what);
 }
 
-/* How long a round may take from now on. A test on a busy machine allows more; a second round still
- * fits then. */
+/* Returns how long a round may take from now on. A test on a busy machine allows more; a second
+ * round still fits then. */
 static uint32_t round_ms(const struct gate_loop *loop)
 {
 	const char *says = *loop->job->root ? getenv(TEST_ROUND) : NULL;
@@ -304,7 +304,7 @@ static void end_flow(struct gate_flow *flow)
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* Of this round, and only links that were ordered. */
+/* Takes figures of this round only, and of links that were ordered. */
 static void put_figure(struct gate_loop *loop, const struct osp_gate_link *figure)
 {
 	struct gate_measure *measure = &loop->measure;
@@ -322,7 +322,7 @@ static void put_figure(struct gate_loop *loop, const struct osp_gate_link *figur
 	}
 }
 
-/* True when the flow has answered, or has ended without a word: then `figure` is nothing. */
+/* Returns true if the flow has answered, or has ended without a word: then `figure` is nothing. */
 static bool read_flow(const struct gate_flow *flow, struct figure *figure)
 {
 	ssize_t count;

@@ -81,7 +81,7 @@ static void report_broken(struct gate_loop *loop, const char *format, ...)
 	report_own(loop, &part);
 }
 
-/* The ranks of this node's GPUs in its group. */
+/* Finds the ranks of this node's GPUs in its group. */
 static bool find_place(const struct gate_loop *loop, uint32_t *group, uint32_t *first,
 		       uint32_t *ranks)
 {
@@ -313,14 +313,15 @@ static bool write_pairs(const struct gate_reduce *reduce, const struct osp_gate_
 	return true;
 }
 
-/* A limit that was never tried here calls for a look at pairs, in which a node is then held against
- * the others alone. */
+/* Returns the limit that a node is blamed by. One that was never tried here calls for a look at
+ * pairs, in which a node is then held against the others alone. */
 static float blaming_gbps(const struct gate_reduce *reduce)
 {
 	return reduce->unproven ? 0 : reduce->least_gbps;
 }
 
-/* The next round of pairs; false when there is none to be had: then all is known that will be. */
+/* Orders the next round of pairs. Returns false if there is none to be had: then all is known that
+ * will be. */
 static bool order_pairs(struct gate_loop *loop)
 {
 	struct gate_reduce *reduce = &loop->reduce;
@@ -350,7 +351,7 @@ static bool order_pairs(struct gate_loop *loop)
 
 /* --- what came of a round --------------------------------------------------------------------- */
 
-/* The rank that has not reported, or reported a break; NOBODY. */
+/* Returns the rank that has not reported, or reported a break; NOBODY. */
 static uint32_t who_broke(const struct gate_reduce *reduce, const struct osp_gate_part *parts,
 			  enum osp_gate_part_state wanted)
 {
@@ -508,7 +509,7 @@ static bool keep_pair(struct gate_reduce *reduce, uint32_t from, uint32_t to,
 	return true;
 }
 
-/* The other member of the same group, which is slow. */
+/* Returns the other member of the same group, which is slow. */
 static const struct osp_gate_member *find_other(const struct osp_gate_reduce *order, uint32_t at)
 {
 	for (uint32_t i = at + 1; i < order->member_count; i++)

@@ -41,7 +41,7 @@ void gate_reduce_hear(struct gate_loop *loop, const struct osp_gate_message *mes
 /* Does what is due; to be called often. */
 void gate_reduce_serve(struct gate_loop *loop);
 
-/* When to call gate_reduce_serve() even if no message came, in ms since this gate began. */
+/* Returns when to call gate_reduce_serve() even if no message came, in ms since this gate began. */
 uint64_t gate_reduce_look_ms(const struct gate_loop *loop);
 
 /* Lets this node's process end. */

@@ -14,7 +14,7 @@
 
 #include "gate/gate_job.h"
 
-/* The environment, ended by NULL; the same one each time. */
+/* Returns the environment, ended by NULL; the same one each time. */
 char **osp_gate_environment(const struct osp_gate_job *job);
 
 /*

@@ -80,12 +80,12 @@ int osp_gate_wire_open(struct osp_gate_wire *wire, const char *key_file, const c
 		       uint32_t life_s, struct osp_error *error);
 void osp_gate_wire_close(struct osp_gate_wire *wire);
 
-/* A listening socket on the first free port of the range, beginning with one that depends on the
- * job. `address` NULL: on all addresses. -1 with `error` set. */
+/* Returns a listening socket on the first free port of the range, beginning with one that depends
+ * on the job. `address` NULL: on all addresses. -1 with `error` set. */
 int osp_gate_listen(const struct sockaddr_storage *address, uint16_t first, uint16_t last,
 		    uint32_t job, struct osp_error *error);
 
-/* The n-th port to try of a job, from 0. */
+/* Returns the n-th port to try of a job, from 0. */
 uint16_t osp_gate_port(uint16_t first, uint16_t last, uint32_t job, uint32_t n);
 
 /* Takes one waiting connection into `peer` and greets it. 1 taken, 0 none is waiting or it was
@@ -113,11 +113,11 @@ int osp_gate_take_greeting(struct osp_gate_wire *wire, struct osp_gate_peer *pee
 int osp_gate_take_message(struct osp_gate_wire *wire, struct osp_gate_peer *peer,
 			  struct osp_gate_message *message);
 
-/* Whether a known one and this gate can say nothing to each other but that
+/* Returns whether a known one and this gate can say nothing to each other but that
  * (OSP_GATE_MESSAGE_OTHER). */
 bool osp_gate_is_other(const struct osp_gate_peer *peer);
 
-/* The header of a message to `peer`. */
+/* Returns the header of a message to `peer`. */
 struct osp_gate_header osp_gate_header_to(const struct osp_gate_wire *wire,
 					  const struct osp_gate_peer *peer,
 					  enum osp_gate_message_kind kind, uint32_t round);

@@ -36,7 +36,7 @@
 
 /* --- this node -------------------------------------------------------------------------------- */
 
-/* When the node booted, by its clock. */
+/* Returns when the node booted, by its clock. */
 static int64_t boot_s(const char *root)
 {
 	char text[64];

@@ -41,7 +41,7 @@ void gate_send_above(struct gate_loop *loop, const struct gate_outgoing *words)
 			     gate_name_of(loop, gate_parent_of(loop)), error.text);
 }
 
-/* Who cannot be reached goes. */
+/* Drops a peer that cannot be reached. */
 static void report(struct gate_loop *loop, struct osp_gate_peer *peer,
 		   const struct gate_outgoing *words)
 {

@@ -38,7 +38,7 @@ struct osp_http_answer {
 	int64_t date_s; /* of the Date header; 0: none */
 };
 
-struct osp_http *osp_http_open(struct osp_error *error); /* NULL with `error` set */
+struct osp_http *osp_http_open(struct osp_error *error); /* Returns NULL with `error` set */
 void osp_http_close(struct osp_http *http);		 /* NULL is allowed */
 
 /*

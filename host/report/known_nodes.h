@@ -23,7 +23,7 @@ enum osp_known {
 	OSP_KNOWN_SOON,	     /* it was HERE less than a second ago */
 };
 
-struct osp_known_nodes *osp_known_nodes_new(void);	  /* NULL if memory ran out */
+struct osp_known_nodes *osp_known_nodes_new(void);	  /* Returns NULL if memory ran out */
 void osp_known_nodes_free(struct osp_known_nodes *known); /* NULL is allowed */
 
 /* Replaces the nodes by those of `list`; if memory runs out they stay as they are. */

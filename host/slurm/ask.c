@@ -313,7 +313,7 @@ static int take_memory(const struct osp_snapshot *snapshot, struct osp_fit_answe
 		       : -1;
 }
 
-/* When each usable node is free by the ends of jobs. */
+/* Computes when each usable node is free by the ends of jobs. */
 static void find_ends(const struct osp_snapshot *snapshot, const struct osp_fit_answer *answer,
 		      int64_t *free_at_s)
 {
@@ -398,8 +398,8 @@ static int place(const struct osp_world *world, struct osp_fit_answer *answer,
 	return 0;
 }
 
-/* Of the gangs that wait or run, and this one: the remainder of a domain is left large enough for
- * it, as slurmctld does. */
+/* Counts the gangs that wait or run, and this one: the remainder of a domain is left large enough
+ * for it, as slurmctld does. */
 static uint32_t find_largest(const struct osp_snapshot *snapshot,
 			     const struct osp_fit_question *question)
 {

@@ -64,15 +64,17 @@ struct osp_fit_answer {
 	const char **kind_names; /* by kind; the snapshot's */
 };
 
-/* 0, or -1 with `error` set. osp_answer_clear() in either case. `question->level` is at least 1. */
+/* Returns 0, or -1 with `error` set. osp_answer_clear() in either case. `question->level` is at
+ * least 1. */
 int osp_ask(const struct osp_world *world, const struct osp_fit_question *question,
 	    struct osp_fit_answer *answer, struct osp_error *error);
 void osp_answer_clear(struct osp_fit_answer *answer);
 
-/* The level of that name; -1 with the nearest right one in `error`. */
+/* Returns the level of that name; -1 with the nearest right one in `error`. */
 int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error);
 
-/* The partition of that name (NULL: the default one, or none); -1 with the nearest in `error`. */
+/* Returns the partition of that name (NULL: the default one, or none); -1 with the nearest in
+ * `error`. */
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);
 
 /* The first `most` domains as a table. */

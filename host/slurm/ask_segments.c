@@ -7,7 +7,7 @@
 
 #include "lib/place/parts.h"
 
-/* Whether the first answer is better. */
+/* Returns whether the first answer is better. */
 static bool is_better(const struct osp_cut_answer *one, const struct osp_cut_answer *other)
 {
 	if (one->fits != other->fits)
@@ -67,7 +67,7 @@ void osp_segments_answer_clear(struct osp_segments_answer *answer)
 	memset(answer, 0, sizeof(*answer));
 }
 
-/* What a line of the table counts: the smaller last segment lies in one domain alone. */
+/* Returns what a line of the table counts: the smaller last segment lies in one domain alone. */
 static const char *offered_words(const struct osp_cut_input *input)
 {
 	const struct osp_segments *segments = &input->segments;

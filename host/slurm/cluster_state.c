@@ -422,7 +422,7 @@ static uint64_t memory_of_job(const slurm_job_info_t *info, uint32_t cpus)
 	return info->pn_min_memory & MEM_PER_CPU ? memory_mib * cpus : memory_mib;
 }
 
-/* What a job has, or wants, on each node: Slurm says what it is in all. */
+/* Reads what a job has, or wants, on each node: Slurm says what it is in all. */
 static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 {
 	uint64_t per_task = osp_gpus_asked(info->tres_per_task);

@@ -19,8 +19,8 @@
 	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |             \
 	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP)
 
-/* True when this machine has a slurm.conf or SLURM_CONF names one: worth asking at all. With an
- * empty SLURM_CONF Slurm is not asked. */
+/* Returns true if this machine has a slurm.conf or SLURM_CONF names one: worth asking at all. With
+ * an empty SLURM_CONF Slurm is not asked. */
 bool osp_slurm_configured(void);
 
 /* Readies libslurm; done by every call below, once. */

@@ -36,9 +36,9 @@ static void *ask_in_thread(void *argument)
 }
 
 /*
- * Whether slurmctld did not answer: also if it was killed when it had the question, and perhaps had
- * done what was asked for. Slurm says of a connection that ends then that nothing was received, or
- * gives no error number at all (slurm_recv_timeout() and slurm_send_timeout() of its
+ * Returns whether slurmctld did not answer: also if it was killed when it had the question, and
+ * perhaps had done what was asked for. Slurm says of a connection that ends then that nothing was
+ * received, or gives no error number at all (slurm_recv_timeout() and slurm_send_timeout() of its
  * slurm_protocol_socket.c, 22.05 to 26.05). What is asked twice is done once: a requeue of a job
  * that is pending is refused, and a drained node is drained.
  */
@@ -454,7 +454,7 @@ static bool is_empty(const char *text)
 	return !text || !*text;
 }
 
-/* What make_reservation() makes, of one node, and long enough ago. */
+/* Returns whether it is what make_reservation() makes, of one node, and long enough ago. */
 static bool is_trial(const reserve_info_t *record, time_t now_s)
 {
 	char name[OSP_TRIAL_NAME_BYTES];
@@ -509,7 +509,7 @@ int osp_controller_unreserve(const char *node, uint64_t until_ms)
 	return error;
 }
 
-/* Whether a job is in this reservation, or was in it a moment ago. */
+/* Returns whether a job is in this reservation, or was in it a moment ago. */
 static bool has_job(const job_info_msg_t *jobs, const char *reservation, time_t now_s)
 {
 	for (uint32_t i = 0; i < jobs->record_count; i++) {

@@ -74,7 +74,7 @@ void osp_controller_nodes_free(struct osp_controller_nodes *nodes);
 const struct osp_controller_node *osp_controller_node(const struct osp_controller_nodes *nodes,
 						      const char *name);
 
-/* The hostlist of the nodes of `partition` in *nodes, malloc'd. */
+/* Writes the hostlist of the nodes of `partition` in *nodes, malloc'd. */
 int osp_controller_partition(const char *partition, uint64_t until_ms, char **nodes);
 
 /* Drains `node`; with a NULL `reason` the one that it has stays. */
@@ -120,7 +120,7 @@ struct osp_controller_change {
 int osp_controller_change(uint32_t job_id, const struct osp_controller_change *change,
 			  uint64_t until_ms);
 
-/* A line on the standard error of the job's salloc or srun. */
+/* Prints a line on the standard error of the job's salloc or srun. */
 int osp_controller_notify(uint32_t job_id, const char *words, uint64_t until_ms);
 
 /* Slurm's words for an error number that one of these returned. */

@@ -54,8 +54,8 @@ struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp
 	return config;
 }
 
-/* -1 with `error` set where slurmctld does not obey the file in force, because another user may
- * write it. One that is not there is nobody's. */
+/* Returns -1 with `error` set where slurmctld does not obey the file in force, because another user
+ * may write it. One that is not there is nobody's. */
 static int check_trust(const char *path, struct osp_error *error)
 {
 	struct osp_error ignored = {.text = ""};
@@ -251,7 +251,7 @@ struct osp_topology *osp_topology_in_force(char **path, struct osp_error *error)
 
 /* --- a world ---------------------------------------------------------------------------------- */
 
-/* The nodes of a topology, all busy but those of `free_list`. */
+/* Returns the nodes of a topology, all busy but those of `free_list`. */
 static struct osp_snapshot *snapshot_of_lists(const struct osp_topology *topology,
 					      const char *free_list, struct osp_error *error)
 {

@@ -19,9 +19,9 @@ char *osp_config_path(struct osp_error *error);
  * `error` set. */
 struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp_error *error);
 
-/* The configuration in force, defaults if there is none, and, unless `topology_path` is NULL, the
- * path of its topology, to be freed. NULL with `error` set, also where another user may write it
- * (osp_policy_trusted()): slurmctld does not obey that one either. */
+/* Returns the configuration in force, defaults if there is none, and, unless `topology_path` is
+ * NULL, the path of its topology, to be freed. NULL with `error` set, also where another user may
+ * write it (osp_policy_trusted()): slurmctld does not obey that one either. */
 struct osp_config *osp_config_in_force(char **topology_path, struct osp_error *error);
 
 /* The topology's path as the configuration in force has it. NULL with `error` set. To be freed. */
@@ -31,15 +31,15 @@ char *osp_topology_path(struct osp_error *error);
  * `error` set. */
 struct osp_topology *osp_topology_load(const char *path, struct osp_error *error);
 
-/* The same for the file in force, which slurmctld does not send to hosts that it sends slurm.conf:
- * where it is not there, `error` says that it must be brought. One that another user may write is
- * refused. */
+/* Does the same for the file in force, which slurmctld does not send to hosts that it sends
+ * slurm.conf: where it is not there, `error` says that it must be brought. One that another user
+ * may write is refused. */
 struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error);
 
-/* The topology that slurmctld goes by: that of the file in force or, where this is refused or gone,
- * the last good one of which slurmctld keeps a copy, after a warning that says so; a configless
- * host knows of no such copy, as slurmctld's file is elsewhere. *path (NULL before the call): that
- * file's, to be freed in either case. NULL with `error` set. */
+/* Returns the topology that slurmctld goes by: that of the file in force or, where this is refused
+ * or gone, the last good one of which slurmctld keeps a copy, after a warning that says so; a
+ * configless host knows of no such copy, as slurmctld's file is elsewhere. *path (NULL before the
+ * call): that file's, to be freed in either case. NULL with `error` set. */
 struct osp_topology *osp_topology_in_force(char **path, struct osp_error *error);
 
 /*
@@ -64,7 +64,7 @@ struct osp_world_files {
 	bool may_lack_topology;
 };
 
-/* 0, or -1 with `error` set. osp_world_close() in either case. */
+/* Returns 0, or -1 with `error` set. osp_world_close() in either case. */
 int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 		   struct osp_error *error);
 void osp_world_close(struct osp_world *world);

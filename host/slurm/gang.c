@@ -49,8 +49,8 @@ void osp_gang_clear(struct osp_gang *gang)
 	osp_note_free_pieces(&gang->note);
 }
 
-/* Whether a note's request keeps what the policy promises: its level or one below, no sooner
- * relaxed. */
+/* Returns whether a note's request keeps what the policy promises: its level or one below, no
+ * sooner relaxed. */
 static bool keeps_promise(const struct osp_policy *policy, const struct osp_topology *topology,
 			  const struct osp_gang *gang)
 {

@@ -23,15 +23,15 @@ struct osp_gang {
 	struct osp_note note;	    /* what the scheduler says of it: of a waiting one's wait */
 };
 
-/* Whether the job is a gang; if so, free it with osp_gang_clear(). */
+/* Returns whether the job is a gang; if so, free it with osp_gang_clear(). */
 bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang);
 void osp_gang_clear(struct osp_gang *gang);
 
 /*
- * Whether a job that has nodes must have them in one domain. It answers as osp_gang_of(), except in
- * a partition that promises one domain (gang: always, allow_off: false): there the policy and the
- * nodes that the job has decide, even if the note is missing or says less. If so, free it with
- * osp_gang_clear().
+ * Returns whether a job that has nodes must have them in one domain. It answers as osp_gang_of(),
+ * except in a partition that promises one domain (gang: always, allow_off: false): there the policy
+ * and the nodes that the job has decide, even if the note is missing or says less. If so, free it
+ * with osp_gang_clear().
  */
 bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,
 		   const struct osp_state_job *job, struct osp_gang *gang);
@@ -51,7 +51,7 @@ struct osp_whereabouts {
 	uint32_t beside[OSP_LEVELS_MAX + 1]; /* by overlay: the domain that has all, or none */
 };
 
-/* 0, or -1 when memory ran out. */
+/* Returns 0, or -1 when memory ran out. */
 int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
 		  const struct osp_state_job *job, struct osp_whereabouts *where);
 
@@ -62,8 +62,8 @@ int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology
 int osp_gang_level_due(const struct osp_topology *topology, const struct osp_state_job *job,
 		       const struct osp_gang *gang);
 
-/* Whether it asks for segments or for several domains: osp_gang_parts_kept() then says whether its
- * nodes keep that. */
+/* Returns whether it asks for segments or for several domains: osp_gang_parts_kept() then says
+ * whether its nodes keep that. */
 bool osp_gang_in_parts(const struct osp_gang *gang);
 
 /* `level_due` is what osp_gang_level_due() said. 0, or -1 when memory ran out. */

@@ -48,7 +48,7 @@ int osp_hosts_order(const struct osp_topology *topology, const char *list, struc
 		    struct osp_error *error);
 void osp_hosts_clear(struct osp_hosts *hosts);
 
-/* The format of that name, or -1 with the nearest right one in `error`. */
+/* Returns the format of that name, or -1 with the nearest right one in `error`. */
 int osp_hosts_format(const char *name, struct osp_error *error);
 
 /*
@@ -60,8 +60,8 @@ bool osp_hosts_write(const struct osp_hosts *hosts, enum osp_hosts_format format
 		     const char *only, struct osp_text *text);
 
 /*
- * What could be done in Slurm about ranks that alternate between switches, a sentence without a
- * full stop. `plugin`, `param` and `version` are slurmctld's topology plugin, TopologyParam and
+ * Says what could be done in Slurm about ranks that alternate between switches, a sentence without
+ * a full stop. `plugin`, `param` and `version` are slurmctld's topology plugin, TopologyParam and
  * release; NULL if it was not asked. Returns `buffer`.
  */
 const char *osp_hosts_advice(const char *plugin, const char *param, const char *version,

@@ -15,7 +15,7 @@
 #include "host/slurm_compat.h"
 #include "lib/topology/in_control.h"
 
-/* A slurmctld that stands by answers too. */
+/* Returns whether that slurmctld answers; one that stands by does too. */
 static bool answers(uint32_t index, void *unused)
 {
 	(void)unused;

@@ -36,7 +36,7 @@ struct osp_node_list {
 enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
 					const struct osp_listed_node *node);
 
-/* 0, or -1 with `error` set. osp_node_list_free() in either case. */
+/* Returns 0, or -1 with `error` set. osp_node_list_free() in either case. */
 int osp_node_list_load(struct osp_node_list *list, struct osp_error *error);
 
 /* The same of a map, as --nodes has it ("-" is standard input): an id that is an instance's, or an

@@ -241,7 +241,7 @@ void osp_free_spank_line(struct osp_spank_line *line)
 	*line = (struct osp_spank_line){0};
 }
 
-/* The folder of `pattern` when it is there and a file of ours in it would match. */
+/* Returns the folder of `pattern` when it is there and a file of ours in it would match. */
 static char *folder_of(const char *path, const char *pattern)
 {
 	char *full = osp_path_beside(path, pattern);
@@ -343,7 +343,7 @@ static void check_named(const struct osp_overlays *overlays, const char *text, c
 	free(program);
 }
 
-/* How a script runs the gate, or our own. */
+/* Finds how a script runs the gate, or our own. */
 static enum osp_gate_call script_runs_gate(const struct osp_overlays *overlays, const char *path,
 					   const char *name, struct osp_gate_broken *broken)
 {
@@ -391,7 +391,7 @@ static enum osp_gate_call any_runs_gate(const struct osp_overlays *overlays, con
 	return found;
 }
 
-/* A file of ours that is not written yet is in no glob(). */
+/* Looks at files of ours that are not written yet, which are in no glob(). */
 static enum osp_gate_call overlaid_runs_gate(const struct osp_overlays *overlays,
 					     const char *folder, const char *name,
 					     struct osp_gate_broken *broken)

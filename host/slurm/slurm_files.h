@@ -16,8 +16,8 @@
 #include "lib/conf/slurm_conf.h"
 #include "lib/doctor/doctor.h"
 
-/* The path that SLURM_CONF names, or else the first of lib/conf/slurm_conf_path.h. NULL with
- * `error` set. To be freed. */
+/* Returns the path that SLURM_CONF names, or else the first of lib/conf/slurm_conf_path.h. NULL
+ * with `error` set. To be freed. */
 char *osp_find_slurm_conf(struct osp_error *error);
 
 /* It is slurmd's copy of what slurmctld sent, which nobody may edit. */
@@ -42,7 +42,7 @@ char *osp_read_overlaid(const struct osp_overlays *overlays, const char *path, s
 struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_overlays *overlays,
 					   struct osp_error *error);
 
-/* What kind of plugin the file is, and for which Slurm. */
+/* Finds what kind of plugin the file is, and for which Slurm. */
 struct osp_plugin_file osp_look_at_plugin(const char *folder, const char *name);
 
 /* plugstack.conf of this slurm.conf. To be freed; NULL when memory ran out. */
@@ -54,22 +54,22 @@ void osp_look_at_plugstack(const char *path, const struct osp_overlays *overlays
 			   struct osp_spank_line *found);
 void osp_free_spank_line(struct osp_spank_line *line);
 
-/* The folder that plugstack.conf includes and where a file "onespine.conf" would be read; NULL
- * where there is none. To be freed. */
+/* Returns the folder that plugstack.conf includes and where a file "onespine.conf" would be read;
+ * NULL where there is none. To be freed. */
 char *osp_plugstack_folder(const char *path);
 
 /*
- * How a script that `key` ("Prolog", "Epilog") names, or one in the folder `scripts/KEY.d` beside
- * slurm.conf that ParallelCluster's runs, runs the gate. In *broken the first of these programs
- * that cannot be executed here: what `key` names, a script that runs the gate, or what that runs by
- * its whole path. Its strings are to be freed.
+ * Finds how a script that `key` ("Prolog", "Epilog") names, or one in the folder `scripts/KEY.d`
+ * beside slurm.conf that ParallelCluster's runs, runs the gate. In *broken the first of these
+ * programs that cannot be executed here: what `key` names, a script that runs the gate, or what
+ * that runs by its whole path. Its strings are to be freed.
  */
 enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *conf_path,
 				 const struct osp_overlays *overlays, const char *key,
 				 struct osp_gate_broken *broken);
 
-/* The folder whose scripts ParallelCluster's Prolog ("prolog") or Epilog runs; NULL if there is
- * none. To be freed. */
+/* Returns the folder whose scripts ParallelCluster's Prolog ("prolog") or Epilog runs; NULL if
+ * there is none. To be freed. */
 char *osp_scripts_folder(const char *conf_path, const char *name);
 
 /* MUNGE's socket, of AuthInfo=socket=PATH,ttl=..; "" for its default. */

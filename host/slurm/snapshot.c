@@ -240,8 +240,8 @@ const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_s
 	return NULL;
 }
 
-/* Whether a list of numbers, "1-3,5,8-16:2%4", holds `task`; one that Slurm cut short ends in
- * "...". */
+/* Returns whether a list of numbers, "1-3,5,8-16:2%4", holds `task`; one that Slurm cut short ends
+ * in "...". */
 static bool task_in(const char *list, unsigned long task)
 {
 	while (*list >= '0' && *list <= '9') {
@@ -259,7 +259,7 @@ static bool task_in(const char *list, unsigned long task)
 	return false;
 }
 
-/* Of "32_7": the job "32_[1-9]", whose tasks that wait have no names of their own. */
+/* Finds of "32_7" the job "32_[1-9]", whose tasks that wait have no names of their own. */
 static struct osp_state_job *find_array_of(const struct osp_snapshot *snapshot, const char *label)
 {
 	const char *bar = strchr(label, '_');

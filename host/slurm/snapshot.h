@@ -147,11 +147,11 @@ struct osp_snapshot {
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-struct osp_snapshot *osp_snapshot_new(void); /* NULL when memory ran out */
+struct osp_snapshot *osp_snapshot_new(void); /* Returns NULL when memory ran out */
 void osp_snapshot_free(struct osp_snapshot *snapshot);
 
-/* A copy that the snapshot owns, cleaned (lib/base/clean.h): users name jobs. NULL for NULL and for
- * "". */
+/* Returns a copy that the snapshot owns, cleaned (lib/base/clean.h): users name jobs. NULL for NULL
+ * and for "". */
 const char *osp_snapshot_string(struct osp_snapshot *snapshot, const char *string);
 
 /* A new, zeroed entry at the end, valid until the next one of its kind; NULL (and `failed` set)
@@ -167,16 +167,17 @@ int osp_snapshot_finish(struct osp_snapshot *snapshot, struct osp_error *error);
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* The node's number, or OSP_NO_NODE. Logarithmic. */
+/* Returns the node's number, or OSP_NO_NODE. Logarithmic. */
 uint32_t osp_snapshot_find_node(const struct osp_snapshot *snapshot, const char *name);
 const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_snapshot *snapshot,
 							      const char *name);
 
-/* Whether `word` can be a job's number at all. 0, or -1 with `error` set. */
+/* Returns whether `word` can be a job's number at all. 0, or -1 with `error` set. */
 int osp_check_job_word(const char *word, struct osp_error *error);
 
-/* The job that `label` names ("1201", "1201_7", "1201+1"), a waiting array that holds the task of
- * that name, or the first task or part of the job of that number; NULL when there is none. */
+/* Returns the job that `label` names ("1201", "1201_7", "1201+1"), a waiting array that holds the
+ * task of that name, or the first task or part of the job of that number; NULL when there is
+ * none. */
 struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label);
 
 /* Adds the nodes of a hostlist to `set` (one place for each node of the snapshot). `what` names
@@ -184,7 +185,7 @@ struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot,
 int osp_snapshot_add_hostlist(const struct osp_snapshot *snapshot, const char *list, bool strict,
 			      const char *what, struct osp_nodeset *set, struct osp_error *error);
 
-/* The compact hostlist of `set`; NULL when memory ran out. To be freed. */
+/* Returns the compact hostlist of `set`; NULL when memory ran out. To be freed. */
 char *osp_snapshot_hostlist(const struct osp_snapshot *snapshot, const struct osp_nodeset *set);
 
 /* `topology` on the snapshot's node numbers. */
@@ -209,8 +210,8 @@ const char *osp_job_phase_name(enum osp_job_phase phase);	  /* "running" */
 json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 			     const struct osp_topology *topology);
 
-/* The other way round. `*topology` (on its own node numbers) is NULL if the file has none. NULL
- * with `error` set. */
+/* Does it the other way round. `*topology` (on its own node numbers) is NULL if the file has none.
+ * NULL with `error` set. */
 struct osp_snapshot *osp_snapshot_from_json(const char *file, const char *text, size_t text_bytes,
 					    struct osp_topology **topology,
 					    struct osp_error *error);

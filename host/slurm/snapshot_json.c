@@ -204,7 +204,7 @@ static int bad_entry(struct reader *reader, const char *key, const char *expecte
 			    reader->list, reader->index, key, expected);
 }
 
-/* A string that may be absent. */
+/* Reads a string that may be absent. */
 static int get_string(struct reader *reader, const char *key, const char **value)
 {
 	json_t *member = json_object_get(reader->entry, key);
@@ -225,7 +225,7 @@ static int get_needed_string(struct reader *reader, const char *key, const char 
 	return *value ? 0 : bad_entry(reader, key, "a string");
 }
 
-/* A number of at least 0 that may be absent. */
+/* Reads a number of at least 0 that may be absent. */
 static int get_number(struct reader *reader, const char *key, int64_t most, int64_t *value)
 {
 	json_t *member = json_object_get(reader->entry, key);

@@ -96,8 +96,8 @@ char *osp_reports_path(const char *path)
 	return beside(path, ".reports", &ignored);
 }
 
-/* The text of a file that may not be there; *there says whether it is. NULL with `error` set
- * otherwise. */
+/* Returns the text of a file that may not be there; *there says whether it is. NULL with `error`
+ * set otherwise. */
 static char *read_kept(const char *path, size_t *bytes, bool *there, struct osp_error *error)
 {
 	*there = access(path, F_OK) == 0 || errno != ENOENT;

@@ -26,8 +26,8 @@ enum osp_applied osp_apply_topology(const char *path, const struct osp_topology 
 				    const struct osp_topology_guard *guard,
 				    struct osp_topology_change *change, struct osp_error *error);
 
-/* What `after` changes of `before`, over the nodes of `nodes` (NULL: all of them) that could not
- * have changed and of which `also` (NULL: all) says yes. 0, or -1 with `error` set. */
+/* Counts what `after` changes of `before`, over the nodes of `nodes` (NULL: all of them) that could
+ * not have changed and of which `also` (NULL: all) says yes. 0, or -1 with `error` set. */
 int osp_apply_compare(const struct osp_topology *before, const struct osp_topology *after,
 		      const struct osp_node_list *nodes, osp_counts_f *also, void *context,
 		      struct osp_topology_change *change, struct osp_error *error);

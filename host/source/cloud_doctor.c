@@ -91,7 +91,7 @@ static void note_call(struct osp_cloud_doctor *doctor, const char *action, bool 
 			.action = action, .error = copy(doctor, words), .for_places = for_places};
 }
 
-/* True where EC2 answered all of it. Of one action only the first failure is noted. */
+/* Returns true if EC2 answered all of it. Of one action only the first failure is noted. */
 static bool ask(struct osp_cloud_doctor *doctor, ask_f *call, const char *action,
 		const struct words *ids, osp_ec2_record_f *record)
 {
@@ -126,7 +126,7 @@ static uint32_t node_of(const struct osp_cloud_doctor *doctor, const struct osp_
 		       : osp_name_table_find(&doctor->table, TAG_INSTANCE, record->id);
 }
 
-/* Of two instances at one address the one launched last is the node's. */
+/* Takes, of two instances at one address, the one launched last as the node's. */
 static int note_instance(const struct osp_ec2_record *record, void *context,
 			 struct osp_error *error)
 {

@@ -45,7 +45,7 @@ struct osp_source {
 	bool reads_file;   /* a file that another program writes: "topograph:/path" */
 };
 
-/* The source of that name; NULL with the nearest one in `error`. */
+/* Returns the source of that name; NULL with the nearest one in `error`. */
 const struct osp_source *osp_source_find(const char *name, struct osp_error *error);
 
 void osp_source_answer_clear(struct osp_source_answer *answer);

@@ -90,7 +90,7 @@ static int note_address(const struct osp_ec2_record *record, void *context, stru
 	return asking->ids[node] && asking->launched[node] ? 0 : no_memory(asking);
 }
 
-/* The addresses of nodes that run and of which Slurm knows no instance. */
+/* Lists the addresses of nodes that run and of which Slurm knows no instance. */
 static int list_addresses(struct asking *asking, const char **addresses, size_t *count)
 {
 	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
@@ -160,7 +160,7 @@ static uint32_t previous_node(const struct asking *asking, uint32_t node)
 		       : OSP_NO_NODE;
 }
 
-/* The boot that the answer is for: as it was noted before, where it is the same one. */
+/* Returns the boot that the answer is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct asking *asking, uint32_t node)
 {
 	uint32_t old = previous_node(asking, node);

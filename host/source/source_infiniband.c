@@ -9,8 +9,8 @@
 /* 2,000 nodes take a second; a port that does not answer costs 3 tries of a second each. */
 #define SWEEP_LIMIT_S 120
 
-/* The cluster's nodes, by their own names and by a map's ids: adapters of storage and managers are
- * in none. */
+/* Maps the cluster's nodes, by their own names and by a map's ids: adapters of storage and
+ * managers are in none. */
 static struct osp_name_map *make_map(const struct osp_node_list *nodes, struct osp_error *error)
 {
 	struct osp_text text = OSP_TEXT_INIT;

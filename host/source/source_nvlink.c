@@ -78,7 +78,7 @@ const struct osp_place_report *osp_reported_now(const struct osp_report_book *bo
 	return report;
 }
 
-/* The boot that a place is for: as it was noted before, where it is the same one. */
+/* Returns the boot that a place is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct reporting *reporting, const struct osp_listed_node *node)
 {
 	const struct osp_node_note *note =

@@ -62,7 +62,7 @@ static struct osp_topology *read_file(struct reading *reading, struct osp_error 
 	return topology;
 }
 
-/* The boot that the place is for: as it was noted before, where it is the same one. */
+/* Returns the boot that the place is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct reading *reading, const struct osp_listed_node *node)
 {
 	const struct osp_node_note *note =

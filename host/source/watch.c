@@ -69,7 +69,7 @@ static void say(struct watching *watching, const char *words, const char *why)
 	say_once(watching->said, words, why);
 }
 
-/* The next node from `i` on that runs; NULL behind the last. */
+/* Returns the next node from `i` on that runs; NULL behind the last. */
 static const struct osp_listed_node *next_running(const struct osp_node_list *list, uint32_t *i)
 {
 	while (*i < list->count) {
@@ -97,7 +97,7 @@ static bool same_nodes(const struct osp_node_list *a, const struct osp_node_list
 	return !left && !right;
 }
 
-/* Is the node another instance than the one that the topology has placed? */
+/* Returns whether the node is another instance than the one that the topology has placed. */
 static bool is_another(const struct osp_topology *topology, uint32_t number,
 		       const struct osp_node_list *list, const struct osp_name_table *by_name)
 {
@@ -108,7 +108,8 @@ static bool is_another(const struct osp_topology *topology, uint32_t number,
 	return note && note->instance_id[0] && *id && strcmp(id, note->instance_id) != 0;
 }
 
-/* The topology without the nodes that are another instance; NULL if there are none of these. */
+/* Returns the topology without the nodes that are another instance; NULL if there are none of
+ * these. */
 static struct osp_topology *without_others(const struct osp_topology *topology,
 					   const struct osp_node_list *list,
 					   const struct osp_name_table *by_name, uint32_t *dropped)

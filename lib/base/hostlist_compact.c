@@ -211,7 +211,8 @@ static char *compact(struct item *items, size_t item_count)
 	return list;
 }
 
-/* The order of osp_name_compare(), sooner found for names that differ in their last number. */
+/* Compares as osp_name_compare() does, sooner found for names that differ in their last
+ * number. */
 static int compare_items(const struct item *a, const struct item *b)
 {
 	if (same_but_number(a, b) && a->value != b->value)

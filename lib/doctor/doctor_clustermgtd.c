@@ -44,7 +44,7 @@ static void check_evidence(struct osp_diagnosis *diagnosis)
 		 diagnosis->facts->config_path);
 }
 
-/* Who lets nodes go: also those that an earlier policy put into quarantine. */
+/* Checks that something lets nodes go: also those that an earlier policy put into quarantine. */
 static void check_recheck(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;

@@ -24,7 +24,7 @@ enum osp_history_verdict {
 
 struct osp_history;
 
-struct osp_history *osp_history_new(void);	    /* NULL if memory ran out */
+struct osp_history *osp_history_new(void);	    /* Returns NULL if memory ran out */
 void osp_history_free(struct osp_history *history); /* NULL is allowed */
 
 /* One run, from its line. Strings may be "". */

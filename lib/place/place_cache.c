@@ -67,7 +67,8 @@ void osp_place_cache_free(struct osp_place_cache *kept)
 	free(kept);
 }
 
-/* A small fabric never fills the whole pool: twice what its lists could take is enough. */
+/* Returns the size of the pool. A small fabric never fills the whole: twice what its lists could
+ * take is enough. */
 static uint32_t pool_room(uint32_t domains_max)
 {
 	uint64_t wanted = (uint64_t)domains_max * LISTS_MAX * 2;

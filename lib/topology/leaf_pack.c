@@ -105,7 +105,7 @@ static bool same_prefix(const struct packed_node *a, const struct packed_node *b
 	return a->prefix_bytes == b->prefix_bytes && !memcmp(a->name, b->name, a->prefix_bytes);
 }
 
-/* The order of osp_name_compare(), sooner found for most names. */
+/* Compares as osp_name_compare() does, sooner found for most names. */
 static int by_name(const void *left, const void *right)
 {
 	const struct packed_node *a = left, *b = right;
@@ -138,7 +138,7 @@ static void clear(struct packing *packing)
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-/* The least number of digits that the numbers of the names after this one have, too. */
+/* Returns the least number of digits that the numbers of the names after this one have, too. */
 static unsigned int width_of(const struct packed_node *node)
 {
 	return node->digits && node->name[node->prefix_bytes] == '0' ? node->digits : 1;

@@ -20,7 +20,7 @@
 
 struct osp_report_book;
 
-struct osp_report_book *osp_report_book_new(void);	 /* NULL if memory ran out */
+struct osp_report_book *osp_report_book_new(void);	 /* Returns NULL if memory ran out */
 void osp_report_book_free(struct osp_report_book *book); /* NULL is allowed */
 
 /*

@@ -21,7 +21,7 @@ struct osp_bind_view {
 };
 
 void osp_bind_text(const struct osp_bind_view *view, struct osp_text *text);
-json_t *osp_bind_json(const struct osp_bind_view *view); /* NULL when memory ran out */
+json_t *osp_bind_json(const struct osp_bind_view *view); /* Returns NULL when memory ran out */
 void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text);
 
 /* "0-3,8" of a set; "-" for an empty one. */

@@ -30,7 +30,7 @@ void osp_bind_add_list(struct osp_text *text, hwloc_const_bitmap_t set)
 	}
 }
 
-/* A NIC's device, or its bus id if it has none. */
+/* Returns a NIC's device, or its bus id if it has none. */
 static const char *nic_name(const struct osp_machine_device *nic)
 {
 	return *nic->name ? nic->name : nic->bus_id;
@@ -56,7 +56,7 @@ void osp_bind_summary(const struct osp_bind_view *view, struct osp_text *text)
 	add_count(text, machine->nic_count, "NIC");
 }
 
-/* The domains whose cores a device is near. */
+/* Returns the domains whose cores a device is near. */
 static hwloc_bitmap_t nodes_near(const struct osp_machine *machine,
 				 const struct osp_machine_device *device)
 {

@@ -154,7 +154,8 @@ static void add_cores(struct picture *picture, uint32_t domain, int x, int y)
 
 /* --- GPUs and NICs ---------------------------------------------------------------------------- */
 
-/* Is the device near this domain first of all? `domain` may be the count: near none. */
+/* Returns whether the device is near this domain first of all. `domain` may be the count: near
+ * none. */
 static bool is_home(const struct osp_machine *machine, const struct osp_machine_device *device,
 		    uint32_t domain)
 {
@@ -212,7 +213,7 @@ static void add_chip(struct picture *picture, uint32_t number, bool gpu, int x, 
 	osp_text_printf(&picture->body, "%s</text></g>\n", owner.more ? " +" : "");
 }
 
-/* The GPUs, then the NICs near a domain; returns the y below them. */
+/* Draws the GPUs, then the NICs near a domain; returns the y below them. */
 static int add_chips(struct picture *picture, uint32_t domain, int x, int y)
 {
 	const struct osp_machine *machine = picture->view->machine;

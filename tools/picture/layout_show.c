@@ -18,7 +18,7 @@ static const char *level_name(const struct osp_layout_plan *plan, uint32_t level
 	return level ? osp_topology_level_name(plan->topology, level) : "node";
 }
 
-/* What a side's order of nodes means to the framework. */
+/* Says what a side's order of nodes means to the framework. */
 static const char *order_words(const struct osp_side *side)
 {
 	return side->arrangement.natural ? "the framework's own order of ranks"
@@ -117,7 +117,8 @@ static void total_line(const struct osp_layout_show *show, const struct osp_side
 	osp_text_add(text, "\n");
 }
 
-/* How many nodes in a row, by the arrangement's places, hold every group of a kind whole. */
+/* Returns how many nodes in a row, by the arrangement's places, hold every group of a kind
+ * whole. */
 static void runs_line(const struct osp_layout_plan *plan, const struct osp_side *side,
 		      struct osp_text *text)
 {

@@ -70,7 +70,7 @@ static void find_stages(const struct osp_layout_plan *plan, struct drawn *nodes,
 	}
 }
 
-/* The nodes of a side in the fabric's order; NULL without memory. */
+/* Returns the nodes of a side in the fabric's order; NULL without memory. */
 static struct drawn *list_nodes(const struct osp_layout_plan *plan, const struct osp_side *side)
 {
 	struct drawn *nodes = calloc(plan->nodes, sizeof(*nodes));

@@ -263,7 +263,7 @@ static bool begins_box(const struct osp_map *map, const struct colour_use *use,
 	       (n == 0 || use->box_of_node[job->nodes[n]] != use->box_of_node[job->nodes[n - 1]]);
 }
 
-/* The colour that the fewest jobs in the boxes of this one have, then the fewest of all. */
+/* Returns the colour that the fewest jobs in the boxes of this one have, then the fewest of all. */
 static uint8_t choose_colour(const struct osp_map *map, const struct osp_state_job *job,
 			     struct colour_use *use)
 {

@@ -96,17 +96,19 @@ int osp_map_make(const struct osp_world *world, const struct osp_map_asked *aske
 		 struct osp_map *map, struct osp_error *error);
 void osp_map_clear(struct osp_map *map);
 
-/* The row of `box` that begins at or after `rank`; false when there is none. */
+/* Finds the row of `box` that begins at or after `rank`; false when there is none. */
 bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, uint32_t rank,
 		      struct osp_map_row *row);
 
 /* Boxes below one parent are a group: the end of the group that begins at box `first`. */
 uint32_t osp_map_group_end(const struct osp_map *map, uint32_t first);
 
-/* How many a line, so that `count` things fill as few lines of at most `most` evenly. */
+/* Returns how many go on a line, so that `count` things fill as few lines of at most `most`
+ * evenly. */
 uint32_t osp_map_even_lines(uint32_t count, uint32_t most);
 
-/* The first node shown at or after `rank` and before `end`, by rank; `end` when there is none. */
+/* Returns the first node shown at or after `rank` and before `end`, by rank; `end` when there is
+ * none. */
 uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t end);
 
 /* What is in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
@@ -115,16 +117,16 @@ char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_slurm_node_state state);
 const char *osp_map_state_words(enum osp_slurm_node_state state);
 
-/* How many nodes the legend counts for a state: where jobs hide a state, those that no job shown
- * has. */
+/* Returns how many nodes the legend counts for a state: where jobs hide a state, those that no job
+ * shown has. */
 uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state);
 
 /* --- jobs (map_jobs.c) ------------------------------------------------------------------------ */
 
-/* Is the job one of those asked for by number and user? */
+/* Returns whether the job is one of those asked for by number and user. */
 bool osp_map_wants(const struct osp_map_asked *asked, const struct osp_state_job *job);
 
-/* Whether there is such a user (NULL: nobody in particular). 0, or -1 with `error` set. */
+/* Returns whether there is such a user (NULL: nobody in particular). 0, or -1 with `error` set. */
 int osp_map_check_user(const struct osp_snapshot *snapshot, const char *user,
 		       struct osp_error *error);
 
@@ -132,8 +134,9 @@ int osp_map_check_user(const struct osp_snapshot *snapshot, const char *user,
 int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map_asked *asked,
 		       struct osp_error *error);
 
-/* The named job whose mark is in a row that is one cell: the one with the most of its nodes, if
- * jobs were asked for; else only one with more than half of them. OSP_MAP_NO_JOB: none. */
+/* Returns the named job whose mark is in a row that is one cell: the one with the most of its
+ * nodes, if jobs were asked for; else only one with more than half of them. OSP_MAP_NO_JOB:
+ * none. */
 uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *row);
 
 /* "s01 (256), s02 (12) and 3 more": the boxes where the job's nodes are; adds nothing if memory
@@ -141,7 +144,7 @@ uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *ro
 void osp_map_job_where(const struct osp_map *map, const struct osp_map_job *job,
 		       struct osp_text *text);
 
-/* Is a pending job one of the partition shown? */
+/* Returns whether a pending job is one of the partition shown. */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
 
 /* "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */

@@ -17,7 +17,7 @@ static bool names(const char *word, size_t length, const struct osp_state_job *j
 	return length && strncmp(job->label, word, length) == 0 && strchr("_+", job->label[length]);
 }
 
-/* The next word of a list with commas, from *list on; 0 at its end. */
+/* Returns the next word of a list with commas, from *list on; 0 at its end. */
 static size_t next_word(const char **list)
 {
 	*list += strspn(*list, ",");

@@ -244,7 +244,7 @@ static void add_dashes(struct picture *picture, int look, int x, int y, int cell
 				cells * picture->step - 1);
 }
 
-/* The nodes of a row, LINE_CELLS a line; returns how many lines. */
+/* Draws the nodes of a row, LINE_CELLS a line; returns how many lines. */
 static int add_row_nodes(struct picture *picture, const struct osp_map_row *row, int x, int y)
 {
 	const struct osp_map *map = picture->map;

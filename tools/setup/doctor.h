@@ -45,8 +45,8 @@ void osp_doctor_free(struct osp_doctor *doctor);
 /* Keeps a malloc'd string until osp_doctor_free(); "" when memory ran out. */
 const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
 
-/* What is there and does not reach those who need it: files that they may not read, a plugin that
- * cannot be loaded, rules that are refused, files that slurmctld has not taken. */
+/* Finds what is there and does not reach those who need it: files that they may not read, a plugin
+ * that cannot be loaded, rules that are refused, files that slurmctld has not taken. */
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
 /* Finds nodes that nobody wakes: those of State=CLOUD that may be powered down, with no

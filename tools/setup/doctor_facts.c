@@ -166,7 +166,7 @@ static int look_for_node(const char *name, void *context)
 	return 0;
 }
 
-/* Which nodes of slurm.conf the topology lacks. */
+/* Finds which nodes of slurm.conf the topology lacks. */
 static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topology *topology)
 {
 	struct coverage coverage = {.topology = topology};
@@ -200,7 +200,7 @@ static bool is_sent(const struct osp_slurm_conf *conf, const char *path)
 	return false;
 }
 
-/* Whether onespine.yaml is, as it is now, in the file that setup has slurm.conf include. */
+/* Returns whether onespine.yaml is, as it is now, in the file that setup has slurm.conf include. */
 static void gather_sent(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -506,7 +506,7 @@ static void gather_munge(struct osp_doctor *doctor)
 	doctor->facts.munge_socket = osp_doctor_keep(doctor, strdup(path));
 }
 
-/* What proves the gate's messages. */
+/* Finds what proves the gate's messages. */
 static void gather_proof(const struct osp_doctor_question *question, struct osp_doctor *doctor)
 {
 	const char *key_file = gate_key_file(doctor);

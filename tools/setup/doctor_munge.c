@@ -17,7 +17,7 @@
 #define CHANGELOG_BYTES (4 << 20)
 #define CVE		"CVE-2026-25506"
 
-/* What a program prints, to be freed; NULL if it fails. */
+/* Returns what a program prints, to be freed; NULL if it fails. */
 static char *printed_by(const char *const *argv)
 {
 	struct osp_program_output output = {.text = NULL};
@@ -64,8 +64,8 @@ static const char *fix(void)
 	return read ? NULL : "";
 }
 
-/* A process of munged whose program is no longer the file of that name. Any user can have one of
- * that name, but munged runs as a user of the system. */
+/* Returns whether it is a process of munged whose program is no longer the file of that name. Any
+ * user can have one of that name, but munged runs as a user of the system. */
 static bool is_outdated(const char *process)
 {
 	char path[64], program[4096];

@@ -170,7 +170,8 @@ static void lay_over(struct osp_overlays *overlays, const char *path, char *text
 	overlays->items[overlays->count++] = (struct osp_overlay){path, text};
 }
 
-/* Where the added lines are: at their place, or wherever edits have moved them; NULL: nowhere. */
+/* Returns where the added lines are: at their place, or wherever edits have moved them; NULL if
+ * nowhere. */
 static char *find_added(char *text, size_t bytes, const struct osp_change *change)
 {
 	size_t length = strlen(change->text);
@@ -283,7 +284,8 @@ static int create(const char *path, const char *text, const char *like, struct o
 			     is_script ? 0755 : status.st_mode & 0644, error);
 }
 
-/* A file that the gate obeys must be root's (lib/doctor, gate-config), whoever owns slurm.conf. */
+/* Begins a file. One that the gate obeys must be root's (lib/doctor, gate-config), whoever owns
+ * slurm.conf. */
 static int begin(const char *path, const char *text, struct osp_error *error)
 {
 	struct stat owner = {.st_uid = geteuid(), .st_gid = getegid()};
@@ -369,7 +371,7 @@ int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error)
 	return 0;
 }
 
-/* Whether the file is still what was written there. */
+/* Returns whether the file is still what was written there. */
 bool osp_change_unedited(const struct osp_change *change)
 {
 	struct osp_error ignored = {.text = ""};

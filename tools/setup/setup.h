@@ -49,7 +49,7 @@ int osp_plan_add(struct osp_plan *plan, enum osp_change_kind kind, char *path, c
 void osp_plan_free(struct osp_plan *plan);
 bool osp_plans_equal(const struct osp_plan *a, const struct osp_plan *b);
 
-/* The record's path beside slurm.conf. To be freed; NULL when memory ran out. */
+/* Returns the record's path beside slurm.conf. To be freed; NULL when memory ran out. */
 char *osp_record_path(const char *conf_path);
 
 /* Reads the record; 1, 0 if there is none, -1 with `error` set. */
@@ -62,7 +62,7 @@ int osp_plan_load(const char *record_path, struct osp_plan *plan, struct osp_err
 int osp_plan_without(const struct osp_plan *plan, struct osp_overlays *overlays,
 		     struct osp_error *error);
 
-/* The same with the changes made. `before` is what lies there without them. */
+/* Does the same with the changes made. `before` is what lies there without them. */
 int osp_plan_with(const struct osp_plan *plan, const struct osp_overlays *before,
 		  struct osp_overlays *overlays, struct osp_error *error);
 void osp_overlays_free(struct osp_overlays *overlays);
@@ -75,10 +75,10 @@ bool osp_plan_holds(const struct osp_plan *plan);
 int osp_plan_make(const struct osp_plan *plan, const char *record_path, const char *like,
 		  struct osp_error *error);
 
-/* Whether a file that was created or begun is still as it was written. */
+/* Returns whether a file that was created or begun is still as it was written. */
 bool osp_change_unedited(const struct osp_change *change);
 
-/* -1 with `error` set when a file that we created was edited since. */
+/* Returns -1 with `error` set when a file that we created was edited since. */
 int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error);
 
 /* Takes the changes back, last one first, the record last. */

@@ -23,8 +23,8 @@ char *osp_unit_path(const char *folder);
  */
 int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 
-/* The same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL if that is missing
- * or no systemd runs. */
+/* Returns the same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL if that is
+ * missing or no systemd runs. */
 char *osp_rotation_path(const char *folder);
 int osp_rotation_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 
