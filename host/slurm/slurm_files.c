@@ -22,6 +22,7 @@
 #include "lib/conf/slurm_conf_path.h"
 #include "host/files.h"
 
+#define PID_BYTES	    64
 #define PLUGSTACK_BYTES_MAX ((size_t)1024 * 1024)
 #define PLUGSTACK_DEPTH_MAX 8
 #define SCRIPT_BYTES_MAX    ((size_t)1024 * 1024)
@@ -519,15 +520,14 @@ static int is_this_host(const char *name, void *host)
 	return is_same_host(host, name, strlen(name));
 }
 
-/* Returns whether SlurmdSpoolDir is here, with its %h and %n as on a host of that name. */
-static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
+/* Returns the value of a setting of slurmd's, with its %h and %n as on a host of that name. The
+ * caller frees it with free(); NULL if memory ran out. */
+static char *slurmd_path(const struct osp_slurm_conf *conf, const char *key, const char *usual,
+			 const char *host)
 {
-	const char *value = osp_slurm_conf_value(conf, "SlurmdSpoolDir", "/var/spool/slurmd");
 	struct osp_text path = OSP_TEXT_INIT;
-	struct stat status;
-	bool here;
 
-	for (const char *at = value; *at; at++) {
+	for (const char *at = osp_slurm_conf_value(conf, key, usual); *at; at++) {
 		bool name = at[0] == '%' && (at[1] == 'h' || at[1] == 'n');
 
 		if (name)
@@ -536,10 +536,37 @@ static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
 			osp_text_printf(&path, "%c", *at);
 		at += name;
 	}
-	here = !path.failed && path.length_bytes && stat(path.data, &status) == 0 &&
-	       S_ISDIR(status.st_mode);
-	osp_text_free(&path);
+	return osp_text_take(&path);
+}
+
+static bool has_spool(const struct osp_slurm_conf *conf, const char *host)
+{
+	char *path = slurmd_path(conf, "SlurmdSpoolDir", "/var/spool/slurmd", host);
+	struct stat status;
+	bool here = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+
+	free(path);
 	return here;
+}
+
+/* Returns whether the process in SlurmdPidFile is a slurmd. */
+static bool runs_slurmd(const struct osp_slurm_conf *conf, const char *host)
+{
+	char *path = slurmd_path(conf, "SlurmdPidFile", "/var/run/slurmd.pid", host);
+	size_t bytes = 0;
+	char *pid = path ? osp_read_file(path, PID_BYTES, &bytes) : NULL;
+	char name[64], *comm = NULL;
+	bool runs;
+
+	if (pid) {
+		snprintf(name, sizeof(name), "/proc/%lu/comm", strtoul(pid, NULL, 10));
+		comm = osp_read_file(name, PID_BYTES, &bytes);
+	}
+	runs = comm && strcmp(comm, "slurmd\n") == 0;
+	free(comm);
+	free(pid);
+	free(path);
+	return runs;
 }
 
 bool osp_is_node(const struct osp_slurm_conf *conf)
@@ -555,7 +582,8 @@ bool osp_is_node(const struct osp_slurm_conf *conf)
 		if (osp_hostlist_expand(names ? names : line->value, is_this_host, host, NULL) == 1)
 			return true;
 	}
-	return has_spool(conf, host);
+	/* a slurmd of before may have left its folder where slurmctld is now */
+	return runs_slurmd(conf, host) || (has_spool(conf, host) && !osp_is_controller(conf));
 }
 
 bool osp_slurm_gives_no_gpus(void)

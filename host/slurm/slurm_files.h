@@ -109,8 +109,12 @@ bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root);
 /* This host is one of the SlurmctldHosts. */
 bool osp_is_controller(const struct osp_slurm_conf *conf);
 
-/* This host is one of the nodes, by its name (NodeHostname, else NodeName), or a slurmd that no
- * line names, as of a dynamic node, has left its folder (SlurmdSpoolDir) here. */
+/*
+ * Tells whether this host is one of the nodes: by its name (NodeHostname, else NodeName); or by a
+ * slurmd that no line names, as of a dynamic node, which runs here (SlurmdPidFile) or has left its
+ * folder (SlurmdSpoolDir). Where slurmctld runs, a folder proves nothing: it stays when a host is
+ * no longer a node.
+ */
 bool osp_is_node(const struct osp_slurm_conf *conf);
 
 #endif

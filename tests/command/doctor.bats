@@ -550,6 +550,17 @@ BatchStartTimeout=120" ]]
 	holds "$output" "wrong: MUNGE does not answer at $DIR/munge: "
 }
 
+# runs_slurmd: a process of that name, with its number in this host's SlurmdPidFile; sets PROCESS
+runs_slurmd() {
+	cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/slurmd"
+	"$BATS_TEST_TMPDIR/slurmd" 600 3>&- &
+	PROCESS=$!
+	until [[ $(<"/proc/$PROCESS/comm") == slurmd ]]; do
+		kill -0 "$PROCESS"
+	done
+	echo "$PROCESS" >"$(hostname -s).pid"
+}
+
 @test "the gate's key is looked at where nodes are; who may not read it is told so, and who may is wrong" {
 	local key=$BATS_TEST_TMPDIR/gate.key
 	local user=(setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/onespine")
@@ -565,11 +576,25 @@ BatchStartTimeout=120" ]]
 	# slurmctld's host, on which no job runs
 	run onespine doctor --offline
 	[[ $output == *'(prolog)'* && $output != *gate-key* ]] || { echo "$output"; false; }
-	# a node by its slurmd's folder, and one by its name
+	# the folder that a slurmd of before has left there makes it no node; elsewhere a node has one
 	mkdir -p "spool/$(hostname -s)"
 	run onespine doctor --offline
+	[[ $output == *'(prolog)'* && $output != *gate-key* ]] || { echo "$output"; false; }
+	sed -i.controller 's/^SlurmctldHost=.*/SlurmctldHost=elsewhere/' slurm.conf
+	run onespine doctor --offline
 	holds "$output" "$missing"
-	rm -r spool
+	mv slurm.conf.controller slurm.conf
+	# slurmctld's host with a slurmd that no line names, and a number that another process has by now
+	printf 'SlurmdPidFile=%s/%%n.pid\n' "$DIR" >>slurm.conf
+	echo $$ >"$(hostname -s).pid"
+	run onespine doctor --offline
+	[[ $output != *gate-key* ]] || { echo "$output"; false; }
+	runs_slurmd
+	run onespine doctor --offline
+	holds "$output" "$missing"
+	kill "$PROCESS"
+	rm -r spool "$(hostname -s).pid"
+	# a node by its name
 	printf 'NodeName=m1 NodeHostname=%s\n' "$(hostname -s)" >>slurm.conf
 	run onespine doctor --offline
 	holds "$output" "$missing"
@@ -601,8 +626,10 @@ BatchStartTimeout=120" ]]
 	chown nobody "$key"
 	run onespine doctor --offline
 	[[ $output == *'things looked at'* && $output != *report-key* ]] || { echo "$output"; false; }
-	mkdir -p "spool/$(hostname -s)"
+	printf 'SlurmdPidFile=%s/%%n.pid\n' "$DIR" >>slurm.conf
+	runs_slurmd
 	run onespine doctor --offline
+	kill "$PROCESS"
 	holds "$output" "warning: $key: it belongs to user 65534, and a key is obeyed of user 0 alone (chown): the watch hears no report"
 	chown root "$key"
 	run onespine doctor --offline
