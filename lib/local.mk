@@ -107,7 +107,7 @@ libonespine_la_SOURCES += \
 libonespine_la_SOURCES += \
 	lib/doctor/cloud_facts.h \
 	lib/doctor/doctor.c lib/doctor/doctor.h lib/doctor/doctor_cloud.c lib/doctor/doctor_clustermgtd.c lib/doctor/doctor_cluster.c \
-	lib/doctor/doctor_gate.c lib/doctor/doctor_node.c lib/doctor/doctor_plugins.c \
+	lib/doctor/doctor_gate.c lib/doctor/doctor_node.c lib/doctor/doctor_parts.c lib/doctor/doctor_plugins.c \
 	lib/doctor/doctor_private.h
 # lib/env: nodes, their software, rules for the environment
 libonespine_la_SOURCES += \

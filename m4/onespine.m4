@@ -21,6 +21,14 @@ AC_DEFUN([OSP_COMPILER_FLAGS], [
 	AC_SUBST([OSP_LDFLAGS])
 ])
 
+# For debian/ and packaging/onespine.spec: parts may be missing on a host, and are named by their packages.
+AC_DEFUN([OSP_PARTS], [
+	AC_ARG_ENABLE([packages],
+		[AS_HELP_STRING([--enable-packages], [the parts go into packages of their own, which doctor names])])
+	AS_IF([test "x$enable_packages" = xyes],
+		[AC_DEFINE([OSP_PACKAGES], [1], [Define if placement, gate and environment are packages of their own.])])
+])
+
 # OSP_PKG(NAME, pkg-config module, what it is for)
 AC_DEFUN([OSP_PKG], [
 	PKG_CHECK_MODULES([$1], [$2], [have_$1=yes], [have_$1=no])

@@ -20,7 +20,7 @@ onespine_files() {
 		done
 }
 
-# onespine_named: where Slurm's files still name Onespine, as file:line:text
+# onespine_named PATTERN: where Slurm's files name what it matches, as file:line:text
 onespine_named() {
 	# those of lib/conf/slurm_conf_path.c that a person writes
 	for onespine_conf in /etc/slurm/slurm.conf /etc/slurm-llnl/slurm.conf /opt/slurm/etc/slurm.conf \
@@ -31,21 +31,49 @@ onespine_named() {
 			onespine_files "${onespine_conf%/*}/plugstack.conf"
 			sed -n 's/#.*//; s/^[[:space:]]*[Pp]lug[Ss]tack[Cc]onfig[[:space:]]*=[[:space:]]*//p' "$onespine_conf" |
 				while read -r onespine_name; do onespine_files "$onespine_name"; done
+			# those that ParallelCluster's Prolog and Epilog run
+			ls -d "${onespine_conf%/*}"/scripts/prolog.d/* "${onespine_conf%/*}"/scripts/epilog.d/* 2>/dev/null
 		} | sort -u | while read -r onespine_file; do
-			grep -nEi '^[^#]*(/usr/lib(64)?/onespine([/: ]|$)|^[[:space:]]*JobSubmitPlugins[[:space:]]*=[^#]*onespine)' \
-				/dev/null "$onespine_file" || :
+			grep -nEi "^[^#]*($1)" /dev/null "$onespine_file" || :
 		done
 	done
 }
 
-# onespine_may_go PACKAGE: fails, saying what to do, while Slurm's files name what the package has
+# onespine_daemon NAME: that daemon of Slurm's is on this machine
+onespine_daemon() {
+	for onespine_path in /usr/sbin /usr/local/sbin /opt/slurm/sbin; do
+		[ ! -x "$onespine_path/$1" ] || return 0
+	done
+	return 1
+}
+
+# onespine_may_go PACKAGE: fails, saying what to do, while Slurm's files name what the package has and this machine needs
 onespine_may_go() {
-	onespine_lines=$(onespine_named)
+	onespine_without="Slurm's commands and daemons would fail on this machine"
+	case $1 in
+	onespine-placement) # clients and slurmd take Slurm's own plugin where there is none of ours
+		onespine_daemon slurmctld || return 0
+		onespine_pattern='PluginDir[[:space:]]*=.*/usr/lib(64)?/onespine([/: ]|$)|JobSubmitPlugins[[:space:]]*=.*onespine'
+		onespine_without='slurmctld would not start, or place gangs anywhere'
+		;;
+	onespine-spank)
+		onespine_pattern='/onespine\.so'
+		;;
+	onespine-gate) # the scripts that slurm.conf names are in the package onespine
+		onespine_daemon slurmd || return 0
+		onespine_pattern='/usr/lib(64)?/onespine/(prolog|epilog)|onespine-gate|onespine[[:space:]]+gate'
+		onespine_without='nodes would not be checked before a job'
+		;;
+	*)
+		onespine_pattern='/usr/lib(64)?/onespine([/: ]|$)|JobSubmitPlugins[[:space:]]*=.*onespine'
+		;;
+	esac
+	onespine_lines=$(onespine_named "$onespine_pattern")
 	[ -n "$onespine_lines" ] || return 0
 	cat >&2 <<END
 $1 is still in use:
 $onespine_lines
-Without it Slurm's commands and daemons would fail on this machine. Run "onespine setup --undo --head" (or
+Without it $onespine_without. Run "onespine setup --undo --head" (or
 --node, or --login; or take these lines out by hand), restart Slurm, and remove $1 then.
 END
 	return 1

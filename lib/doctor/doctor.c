@@ -14,10 +14,11 @@
 
 /* When a rule applies. */
 enum when {
-	ON_CONTROLLER = 1, /* only on a host of slurmctld */
-	BEFORE_START = 2,  /* also before slurmctld starts */
-	FOR_GATE = 4,	   /* only if the gate is on */
-	FOR_CLOUD = 8,	   /* only if a cloud was asked */
+	ON_CONTROLLER = 1,  /* only on a host of slurmctld */
+	BEFORE_START = 2,   /* also before slurmctld starts */
+	FOR_GATE = 4,	    /* only if the gate is on */
+	FOR_CLOUD = 8,	    /* only if a cloud was asked */
+	FOR_PLACEMENT = 16, /* only if the site takes placement */
 };
 
 static const struct rule {
@@ -28,31 +29,35 @@ static const struct rule {
 } rules[] = {
 	{"folders", BEFORE_START, osp_rule_folders,
 	 "every directory of PluginDir is there: Slurm's commands and daemons fail without"},
-	{"plugin-dir", BEFORE_START, osp_rule_plugin_dir,
+	{"plugin-dir", FOR_PLACEMENT | BEFORE_START, osp_rule_plugin_dir,
 	 "PluginDir finds our select_cons_tres.so before Slurm's own"},
-	{"shadow-version", ON_CONTROLLER | BEFORE_START, osp_rule_shadow_version,
+	{"shadow-version", FOR_PLACEMENT | ON_CONTROLLER | BEFORE_START, osp_rule_shadow_version,
 	 "our plugins are built for exactly the Slurm that is installed"},
-	{"select-type", BEFORE_START, osp_rule_select_type, "SelectType is select/cons_tres"},
-	{"job-submit", BEFORE_START, osp_rule_job_submit,
+	{"select-type", FOR_PLACEMENT | BEFORE_START, osp_rule_select_type,
+	 "SelectType is select/cons_tres"},
+	{"job-submit", FOR_PLACEMENT | BEFORE_START, osp_rule_job_submit,
 	 "JobSubmitPlugins has onespine, which stops a slurmctld that cannot enforce"},
-	{"without-match", 0, osp_rule_without_match,
+	{"without-match", FOR_PLACEMENT, osp_rule_without_match,
 	 "slurm.conf has the license that holds gangs when Slurm is updated before Onespine"},
 	{"spank", 0, osp_rule_spank, "plugstack.conf names onespine.so, which takes --gang"},
 	{"trusted", 0, osp_rule_trusted, "nobody but root and SlurmUser can write what they obey"},
 	{"readable", 0, osp_rule_readable, "users and slurmctld can read what they need"},
 	{"configless", 0, osp_rule_configless, "what slurmctld sends to others holds our lines"},
 	{"config", ON_CONTROLLER, osp_rule_config, "onespine.yaml is valid"},
-	{"topology", ON_CONTROLLER, osp_rule_topology,
+	{"topology", FOR_PLACEMENT | ON_CONTROLLER, osp_rule_topology,
 	 "onespine.topology is right and has the nodes of slurm.conf"},
-	{"obeyed", ON_CONTROLLER, osp_rule_obeyed, "slurmctld has taken our files as they are now"},
-	{"places", ON_CONTROLLER, osp_rule_places,
+	{"obeyed", FOR_PLACEMENT | ON_CONTROLLER, osp_rule_obeyed,
+	 "slurmctld has taken our files as they are now"},
+	{"places", FOR_PLACEMENT | ON_CONTROLLER, osp_rule_places,
 	 "the cloud is asked where nodes are, and no node that runs has booted since"},
-	{"asleep", ON_CONTROLLER, osp_rule_asleep,
+	{"asleep", FOR_PLACEMENT | ON_CONTROLLER, osp_rule_asleep,
 	 "somebody wakes powered-down nodes where every larger job is a gang"},
-	{"backup", ON_CONTROLLER, osp_rule_backup,
+	{"backup", FOR_PLACEMENT | ON_CONTROLLER, osp_rule_backup,
 	 "two slurmctlds share StateSaveLocation, where the last good topology lies"},
-	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},
-	{"backfill", 0, osp_rule_backfill, "backfill looks far enough ahead for a gang"},
+	{"node-rank", FOR_PLACEMENT, osp_rule_node_rank,
+	 "TopologyParam does not order ranks another way"},
+	{"backfill", FOR_PLACEMENT, osp_rule_backfill,
+	 "backfill looks far enough ahead for a gang"},
 	{"munge", FOR_GATE, osp_rule_munge, "MUNGE, which signs the gate's messages, answers"},
 	{"munge-key", 0, osp_rule_munge_key, "MUNGE keeps its key from users (CVE-2026-25506)"},
 	{"gate-key", FOR_GATE, osp_rule_gate_key,
@@ -242,6 +247,8 @@ static bool applies(const struct rule *rule, const struct osp_doctor_facts *fact
 	if (rule->when & FOR_GATE && !facts->gate.on)
 		return false;
 	if (rule->when & FOR_CLOUD && !facts->cloud)
+		return false;
+	if (rule->when & FOR_PLACEMENT && !osp_takes_part(facts, OSP_PART_PLACEMENT))
 		return false;
 	return rule->when & BEFORE_START || !facts->before_start;
 }

@@ -68,6 +68,14 @@ struct osp_spank_line {
 	struct osp_plugin_file plugin;
 };
 
+/* The parts of which packages bring each alone (debian/, packaging/onespine.spec). */
+enum osp_part {
+	OSP_PART_PLACEMENT = 1,	  /* job_submit_onespine.so and the shadow */
+	OSP_PART_SPANK = 2,	  /* onespine.so */
+	OSP_PART_GATE = 4,	  /* onespine-gate */
+	OSP_PART_ENVIRONMENT = 8, /* onespine_node.so */
+};
+
 /* Whether a slurmctld was asked. */
 enum osp_ctld { OSP_NOT_ASKED, OSP_NO_ANSWER, OSP_ANSWERED };
 enum osp_probe {
@@ -145,6 +153,8 @@ struct osp_doctor_facts {
 	const char *plugin_dir;
 	const char *slurm_plugins; /* Slurm's own directory */
 	bool installed;		   /* the shadow is in shadow_dir, job_submit in plugin_dir */
+	unsigned int lacks; /* the parts (enum osp_part) whose packages are not on this host; 0 if
+			       this build was not made for packages (configure --enable-packages) */
 
 	const struct osp_plugin_folder *folders; /* PluginDir's, in order */
 	size_t folder_count;
@@ -260,6 +270,20 @@ struct osp_doctor_findings {
 /* Returns the version of the Slurm that is installed, by its own plugin in one of PluginDir's
  * directories; 0 if none of them has it. */
 uint32_t osp_doctor_slurm(const struct osp_plugin_folder *folders, size_t count);
+
+/*
+ * Tells whether this host's site takes the part: its package is here, or slurm.conf or
+ * plugstack.conf names what is in it. Rules about other parts find nothing. Of the gate,
+ * `gate.prolog` and `gate.epilog` must be known.
+ */
+bool osp_takes_part(const struct osp_doctor_facts *facts, enum osp_part part);
+
+/*
+ * Returns the packages that could be of use on this host, that it lacks and that nothing names,
+ * each with what the host does not do without it: "onespine-gate (nodes are not checked before a
+ * job)"; "" if there are none. The caller frees it with free(); NULL if memory ran out.
+ */
+char *osp_doctor_lacking(const struct osp_doctor_facts *facts);
 
 /* Judges the facts by every rule, in the table's order. Returns 0, or -1 if memory ran out. */
 int osp_doctor_judge(const struct osp_doctor_facts *facts, struct osp_doctor_findings *findings);

@@ -549,7 +549,8 @@ void osp_rule_running(struct osp_diagnosis *diagnosis)
 		compare_flag(diagnosis, "Alloc", running->prolog_alloc);
 		compare_flag(diagnosis, "DeferBatch", running->prolog_defer_batch);
 	}
-	if (running->probe != OSP_PROBE_STOCK)
+	if (running->probe != OSP_PROBE_STOCK ||
+	    !osp_takes_part(diagnosis->facts, OSP_PART_PLACEMENT))
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "the slurmctld that runs takes no notice of a gang: jobs are placed anywhere");

@@ -90,12 +90,18 @@ static void check_call(struct osp_diagnosis *diagnosis, enum osp_gate_call call,
 static void check_broken(struct osp_diagnosis *diagnosis, const struct osp_gate_broken *broken,
 			 const char *key, const char *without)
 {
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	bool is_gate = strcmp(broken->program, facts->gate.program) == 0;
+
+	/* a host of slurmctld alone names for the nodes what it need not have */
+	if (is_gate && facts->lacks & OSP_PART_GATE && !facts->node)
+		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG, "%s runs %s (%s), which %s: %s", key, broken->program,
 		 broken->file, broken->exists ? "is not executable" : "is not on this host",
 		 without);
 	if (broken->exists)
 		osp_cure(diagnosis, "chmod a+x %s", broken->program);
-	else
+	else if (!is_gate || !osp_cure_lacking(diagnosis, OSP_PART_GATE))
 		osp_cure(diagnosis, "install it, or have %s name what is there: the gate is %s",
 			 broken->file, diagnosis->facts->gate.program);
 }

@@ -37,7 +37,8 @@ void osp_rule_confined(struct osp_diagnosis *diagnosis)
 	bool cgroup = osp_setting_has(diagnosis, "TaskPlugin", "task/cgroup") ||
 		      osp_setting_has(diagnosis, "TaskPlugin", "cgroup");
 
-	if (!facts->binds || (cgroup && facts->cores_confined) ||
+	if (!facts->binds || facts->lacks & OSP_PART_ENVIRONMENT ||
+	    (cgroup && facts->cores_confined) ||
 	    osp_setting_has(diagnosis, "TaskPlugin", "task/affinity") ||
 	    osp_setting_has(diagnosis, "TaskPlugin", "affinity"))
 		return;

@@ -139,6 +139,8 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 		 "slurmctld would load %s%s, not Onespine's shadow: gangs would be placed anywhere",
 		 first ? first->path : "no select_cons_tres.so",
 		 first ? "/select_cons_tres.so" : " at all");
+	if (osp_cure_lacking(diagnosis, OSP_PART_PLACEMENT))
+		return;
 	if (!facts->installed) {
 		osp_cure(diagnosis,
 			 "install Onespine with its shadow (configure --with-slurm-source): "
@@ -333,11 +335,33 @@ void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "JobSubmitPlugins has onespine, and no directory of PluginDir has "
 		 "job_submit_onespine.so: slurmctld will not start");
-	osp_cure(diagnosis, "have PluginDir name %s, where Onespine is installed",
-		 facts->plugin_dir);
+	if (!osp_cure_lacking(diagnosis, OSP_PART_PLACEMENT))
+		osp_cure(diagnosis, "have PluginDir name %s, where Onespine is installed",
+			 facts->plugin_dir);
 }
 
 /* --- plugstack.conf --------------------------------------------------------------------------- */
+
+/* Judges a plugstack.conf without onespine.so. Policy alone can make gangs, so a site may lack
+ * the package. */
+static void check_no_spank(struct osp_diagnosis *diagnosis, const char *file)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!(facts->lacks & OSP_PART_SPANK)) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s does not name onespine.so: sbatch, salloc and srun here do not know "
+			 "--gang",
+			 file);
+		osp_cure(diagnosis, "%s: required %s/onespine.so", file, facts->plugin_dir);
+		return;
+	}
+	if (!osp_takes_part(facts, OSP_PART_PLACEMENT))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "sbatch, salloc and srun here do not know --gang: only policy makes gangs");
+	(void)osp_cure_lacking(diagnosis, OSP_PART_SPANK);
+}
 
 void osp_rule_spank(struct osp_diagnosis *diagnosis)
 {
@@ -347,12 +371,7 @@ void osp_rule_spank(struct osp_diagnosis *diagnosis)
 	uint32_t slurm = installed_slurm(diagnosis->facts);
 
 	if (!spank->named) {
-		osp_find(diagnosis, OSP_DOCTOR_WRONG,
-			 "%s does not name onespine.so: sbatch, salloc and srun here do not know "
-			 "--gang",
-			 file);
-		osp_cure(diagnosis, "%s: required %s/onespine.so", file,
-			 diagnosis->facts->plugin_dir);
+		check_no_spank(diagnosis, file);
 		return;
 	}
 	if (spank->plugin.state != OSP_PLUGIN_OURS) {
@@ -360,8 +379,9 @@ void osp_rule_spank(struct osp_diagnosis *diagnosis)
 			 spank->path,
 			 spank->plugin.state == OSP_PLUGIN_ABSENT ? "is not on this host"
 								  : "is not Onespine's plugin");
-		osp_cure(diagnosis, "%s:%d: required %s/onespine.so", file, spank->line,
-			 diagnosis->facts->plugin_dir);
+		if (!osp_cure_lacking(diagnosis, OSP_PART_SPANK))
+			osp_cure(diagnosis, "%s:%d: required %s/onespine.so", file, spank->line,
+				 diagnosis->facts->plugin_dir);
 	} else if (spank->plugin.version >> 8 != slurm >> 8) {
 		osp_slurm_version_words(spank->plugin.version, built);
 		osp_slurm_version_words(slurm, installed);

@@ -33,6 +33,10 @@ void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const ch
 /* Does the same so that KEY's comma-separated list also has `word`. */
 void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char *word);
 
+/* Sets the cure to the installation of the part's package if this host lacks it. Returns false if
+ * it does not. */
+bool osp_cure_lacking(struct osp_diagnosis *diagnosis, enum osp_part part);
+
 /* Writes "22.05.8" to `buffer`, which it returns. */
 #define OSP_SLURM_VERSION_BYTES 32
 const char *osp_slurm_version_words(uint32_t version, char *buffer);

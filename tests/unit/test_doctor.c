@@ -1228,23 +1228,129 @@ static void test_hangs(void **state)
 	expect(&host, GOOD, "");
 }
 
+/* Packages: what a site did not install and nothing names is no fault of the host. */
+static void test_parts_alone(void **state)
+{
+	struct host host;
+	char *lacking;
+
+	(void)state;
+	make_host(&host); /* placement alone: gangs are made by policy */
+	host.facts.lacks = OSP_PART_SPANK | OSP_PART_GATE | OSP_PART_ENVIRONMENT;
+	host.facts.spank = (struct osp_spank_line){.named = false};
+	expect(&host, RIGHT,
+	       "warning spank: sbatch, salloc and srun here do not know --gang: only policy makes "
+	       "gangs | install the package onespine-spank on this host");
+	lacking = osp_doctor_lacking(&host.facts);
+	assert_string_equal(lacking, "onespine-spank (sbatch, salloc and srun do not know --gang), "
+				     "onespine-gate (nodes are not checked before a job)");
+	free(lacking);
+	make_host(&host); /* the gate alone, on slurmctld's host and on a node */
+	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_SPANK | OSP_PART_ENVIRONMENT;
+	host.facts.installed = false;
+	host.facts.folders = &host.folders[2];
+	host.facts.folder_count = 1;
+	host.facts.spank = (struct osp_spank_line){.named = false};
+	host.facts.running = (struct osp_running){.asked = OSP_ANSWERED, .probe = OSP_PROBE_STOCK};
+	host.facts.topology_error = &host.error;
+	expect(&host, "SelectType=select/linear\n", "");
+	host.facts.controller = false;
+	host.facts.node = true;
+	expect(&host, "", "");
+	lacking = osp_doctor_lacking(&host.facts);
+	assert_string_equal(lacking, "onespine-spank (sbatch, salloc and srun do not know --gang), "
+				     "onespine-environment (steps get no environment and no "
+				     "binding)");
+	free(lacking);
+	make_host(&host); /* the environment alone: nothing but plugstack.conf names us */
+	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_GATE;
+	host.facts.installed = false;
+	host.facts.folders = &host.folders[2];
+	host.facts.folder_count = 1;
+	expect(&host, "", "");
+	host.facts.lacks = 0; /* a build that is not for packages */
+	expect(&host, "SelectType=select/cons_tres\n",
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | install Onespine with its "
+	       "shadow (configure --with-slurm-source): /o/slurmctld/select_cons_tres.so is not "
+	       "there\n"
+	       "wrong job-submit: JobSubmitPlugins lacks onespine: no policy holds, and nothing "
+	       "stops a slurmctld that cannot enforce | /e/slurm.conf: JobSubmitPlugins=onespine");
+}
+
+/* What slurm.conf or plugstack.conf names must be here: the package is named, not its file. */
+static void test_part_is_named_but_missing(void **state)
+{
+	struct host host;
+	char *lacking;
+
+	(void)state;
+	make_host(&host);
+	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_SPANK | OSP_PART_GATE;
+	host.facts.installed = false;
+	host.folders[0].select = host.folders[1].job_submit = (struct osp_plugin_file){0};
+	host.facts.spank.plugin = (struct osp_plugin_file){OSP_PLUGIN_ABSENT, 0};
+	host.facts.gate = (struct osp_doctor_gate){.on = true,
+						   .program = "/l/onespine-gate",
+						   .prolog = OSP_GATE_CALLED,
+						   .epilog = OSP_GATE_CALLED};
+	host.facts.gate.prolog_broken =
+		(struct osp_gate_broken){"/l/onespine-gate", "/o/prolog", false};
+	expect(&host, GOOD,
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | install the package "
+	       "onespine-placement on this host\n"
+	       "wrong job-submit: JobSubmitPlugins has onespine, and no directory of PluginDir has "
+	       "job_submit_onespine.so: slurmctld will not start | install the package "
+	       "onespine-placement on this host\n"
+	       "wrong spank: /e/plugstack.conf:1 names /o/onespine.so, which is not on this host | "
+	       "install the package onespine-spank on this host");
+	lacking = osp_doctor_lacking(&host.facts);
+	assert_string_equal(lacking, "");
+	free(lacking);
+	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_GATE; /* a node: the gate, no placement */
+	host.facts.spank.plugin = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host.facts.controller = false;
+	host.facts.node = true;
+	expect(&host, GOOD,
+	       "wrong prolog: Prolog runs /l/onespine-gate (/o/prolog), which is not on this host: "
+	       "nodes are not proven before a job | install the package onespine-gate on this "
+	       "host");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),	      cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_forged_log),    cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_plugin_dir),    cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_spank),	      cmocka_unit_test(test_files),
-		cmocka_unit_test(test_configless),    cmocka_unit_test(test_sent_config),
-		cmocka_unit_test(test_topology_yaml), cmocka_unit_test(test_backup_and_running),
-		cmocka_unit_test(test_gate),	      cmocka_unit_test(test_munge_key),
-		cmocka_unit_test(test_before_start),  cmocka_unit_test(test_no_conf),
-		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
-		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_launch_left),
-		cmocka_unit_test(test_clustermgtd),   cmocka_unit_test(test_asleep),
-		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_launch_left),
+		cmocka_unit_test(test_parts_alone),
+		cmocka_unit_test(test_part_is_named_but_missing),
+		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_forged_log),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_plugin_dir),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_spank),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_configless),
+		cmocka_unit_test(test_sent_config),
+		cmocka_unit_test(test_topology_yaml),
+		cmocka_unit_test(test_backup_and_running),
+		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_munge_key),
+		cmocka_unit_test(test_before_start),
+		cmocka_unit_test(test_no_conf),
+		cmocka_unit_test(test_piece),
+		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_obeyed),
+		cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_free_ports),
+		cmocka_unit_test(test_old_places),
+		cmocka_unit_test(test_block_ends),
+		cmocka_unit_test(test_clustermgtd),
+		cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_rechecks_left),
+		cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_gpu_start),
 	};
 

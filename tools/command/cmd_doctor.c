@@ -68,6 +68,7 @@ static int print_json(const struct osp_doctor *doctor, const struct osp_doctor_f
 {
 	json_t *root = json_object();
 	json_t *list = json_array();
+	char *lacking = osp_doctor_lacking(&doctor->facts);
 	uint32_t i;
 
 	for (i = 0; i < findings->count; i++) {
@@ -85,6 +86,9 @@ static int print_json(const struct osp_doctor *doctor, const struct osp_doctor_f
 	json_object_set_new(root, "controller", json_boolean(doctor->facts.controller));
 	json_object_set_new(root, "slurmctld", json_string(probe_words(&doctor->facts)));
 	json_object_set_new(root, "replaced", osp_json_string(doctor->taken));
+	json_object_set_new(root, "not_installed",
+			    lacking && *lacking ? osp_json_string(lacking) : json_null());
+	free(lacking);
 	json_object_set_new(root, "looked_at", json_integer(findings->looked_at));
 	json_object_set_new(root, "right", json_boolean(status == OSP_EXIT_YES));
 	json_object_set_new(root, "findings", list);
@@ -108,6 +112,7 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 {
 	uint32_t wrong = osp_doctor_count(findings, OSP_DOCTOR_WRONG);
 	uint32_t warnings = osp_doctor_count(findings, OSP_DOCTOR_WARNING);
+	char *lacking = osp_doctor_lacking(&doctor->facts);
 	struct osp_text text = OSP_TEXT_INIT;
 	bool colours = osp_output_colours();
 	uint32_t i;
@@ -123,6 +128,9 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 				doctor->facts.running.asked == OSP_NO_ANSWER ? "gives " : "",
 				probe_words(&doctor->facts));
 	osp_text_add(&text, "\n");
+	if (lacking && *lacking)
+		osp_text_printf(&text, "not installed here: %s\n", lacking);
+	free(lacking);
 	return osp_print_text(&text, status);
 }
 

@@ -117,7 +117,7 @@ static int plan_plugstack(struct setup *setup, const struct osp_doctor *doctor)
 	char *folder, *file = NULL;
 	int result;
 
-	if (doctor->facts.spank.named)
+	if (doctor->facts.spank.named || doctor->facts.lacks & OSP_PART_SPANK)
 		return 0;
 	folder = is_configless(doctor) ? NULL : osp_plugstack_folder(path);
 	if (folder && asprintf(&file, "%s/onespine.conf", folder) < 0)
@@ -510,6 +510,17 @@ static void report_blocked(const struct setup *setup, struct osp_text *text)
 		report_change(setup, &setup->plan.changes[i], text);
 }
 
+/* Names what setup leaves out because its package is not here. */
+static void report_lacking(const struct setup *setup, struct osp_text *text)
+{
+	char *lacking = setup->doctor.conf ? osp_doctor_lacking(&setup->doctor.facts) : NULL;
+
+	if (lacking && *lacking)
+		osp_text_printf(text, "left out, as its package is not on this host: %s\n",
+				lacking);
+	free(lacking);
+}
+
 /* --- what an undo does not know --------------------------------------------------------------- */
 
 static bool names_us(const struct osp_slurm_word *word)
@@ -573,6 +584,8 @@ static int report(const struct setup *setup, const struct osp_plan *made, bool b
 		status = OSP_EXIT_NO;
 	if (made->count && !setup->undo)
 		report_gate(setup, made, &text);
+	if (!setup->undo)
+		report_lacking(setup, &text);
 	if (blocked)
 		report_blocked(setup, &text);
 	else if ((made->count || setup->unit) && !setup->dry_run)
@@ -594,7 +607,8 @@ static int change_unit(struct setup *setup)
 {
 	int done;
 
-	if (!setup->head || !setup->unit_path)
+	if (!setup->head || !setup->unit_path ||
+	    (!setup->undo && !osp_takes_part(&setup->doctor.facts, OSP_PART_PLACEMENT)))
 		return 0;
 	done = osp_unit_file(setup->unit_path, setup->undo, setup->dry_run, &setup->error);
 	if (done > 0)

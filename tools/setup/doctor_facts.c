@@ -5,6 +5,7 @@
 #include "tools/setup/doctor.h"
 
 #include <slurm/slurm.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,29 @@ static void look_at_folder(const char *path, struct osp_plugin_folder *folder)
 	folder->exists = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 	folder->select = osp_look_at_plugin(path, "select_cons_tres.so");
 	folder->job_submit = osp_look_at_plugin(path, "job_submit_onespine.so");
+}
+
+/* Notes the parts whose packages are not here. A build that was not made for packages installs all
+ * parts together. */
+static void gather_lacking(struct osp_doctor_facts *facts)
+{
+#ifdef OSP_PACKAGES
+	static const struct {
+		enum osp_part part;
+		const char *file;
+	} parts[] = {
+		{OSP_PART_PLACEMENT, OSP_PLUGIN_DIR "/job_submit_onespine.so"},
+		{OSP_PART_SPANK, OSP_PLUGIN_DIR "/onespine.so"},
+		{OSP_PART_GATE, OSP_GATE_DIR "/onespine-gate"},
+		{OSP_PART_ENVIRONMENT, OSP_PLUGIN_DIR "/onespine_node.so"},
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (access(parts[i].file, F_OK) < 0 && errno == ENOENT)
+			facts->lacks |= parts[i].part;
+#else
+	facts->lacks = 0;
+#endif
 }
 
 static void gather_folders(struct osp_doctor *doctor)
@@ -594,6 +618,7 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 	gate->program = OSP_GATE_DIR "/onespine-gate";
 	gate->prolog = gather_script(question, doctor, "Prolog", &gate->prolog_broken);
 	gate->epilog = gather_script(question, doctor, "Epilog", &gate->epilog_broken);
+	gate->on = gate->on && osp_takes_part(&doctor->facts, OSP_PART_GATE);
 }
 #else
 static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
@@ -671,6 +696,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 				   OSP_PLUGIN_OURS &&
 			   osp_look_at_plugin(OSP_PLUGIN_DIR, "job_submit_onespine.so").state ==
 				   OSP_PLUGIN_OURS;
+	gather_lacking(facts);
 	gather_folders(doctor);
 	gather_builds(doctor);
 	gather_fabric(question->overlays, doctor);

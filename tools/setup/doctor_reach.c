@@ -103,7 +103,8 @@ static void gather_node_part(struct osp_doctor *doctor)
 	void *object;
 
 	/* if there is a plugin of ours that would load it */
-	if (doctor->facts.spank.plugin.state != OSP_PLUGIN_OURS)
+	if (doctor->facts.spank.plugin.state != OSP_PLUGIN_OURS ||
+	    doctor->facts.lacks & OSP_PART_ENVIRONMENT)
 		return;
 	object = dlopen(OSP_PLUGIN_DIR "/onespine_node.so", RTLD_LAZY | RTLD_LOCAL);
 	if (object)
