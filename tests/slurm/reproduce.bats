@@ -122,7 +122,7 @@ ran_there() {
 	odd=$(submit -H -N4 "--account=a"$'\x1f'b --wrap true)
 	CDPATH=/ SQUEUE_PARTITION=none SQUEUE_STATES=R SLURM_TIME_FORMAT=relative onespine reproduce "$case"
 	equal "$(grep -c '^sbatch' "$case/jobs.sh")" 6
-	equal "$(grep -vcE "^(sbatch -.* --wrap='sleep 600'|# .*|#!/bin/sh|)$" "$case/jobs.sh")" 0
+	equal "$(grep -vcE "^(sbatch -.* --wrap='sleep 600'( : -.*)?|# .*|#!/bin/sh|)$" "$case/jobs.sh")" 0
 	matches "$(line "$memory")" ' --ntasks=2 --cpus-per-task=3 .* --mem-per-cpu=2M '
 	holds "$(line "$array")" " --array=$list%2 "
 	equal "$(grep -o -- '--exclusive[^ ]*' "$case/jobs.sh")" '--exclusive=user'
@@ -141,4 +141,49 @@ ran_there() {
 	PATH=$BATS_TEST_TMPDIR/bin:$PATH run -2 onespine reproduce "$case.raced"
 	holds "$output" "$case.raced: cannot be made"
 	[[ ! -e $BATS_TEST_TMPDIR/target ]]
+}
+
+# asked_as JOB: the nodes, the most of them, and the place in its heterogeneous job, of a job of that name
+asked_as() {
+	squeue -h -n "job-$1" -O NumNodes:8,MaxNodes:8,HetJobOffset:8 | tr -s ' '
+}
+
+@test "a heterogeneous job is one line with its parts, a range of nodes is a range, a number that nobody named is none" {
+	local case=$BATS_TEST_TMPDIR/case het range tasks forged number
+	het=$(submit -H -N2 -n2 --gres=gpu:1 : -N1-3 -t 5 : -n1 --exclude=n1 --wrap true)
+	range=$(submit -H -N1-2 --wrap true)
+	tasks=$(submit -H -n3 --wrap true)
+	# a number in another's name takes nothing from the job but what scontrol alone says, and gives it nothing
+	forged=$(submit -H -N2 -J "x"$'\n'"JobId=$tasks"$'\n'"   NumNodes=7-8 " --wrap true)
+	onespine reproduce "$case"
+	equal "$(grep -c '^sbatch' "$case/jobs.sh")" 4
+	matches "$(line "$het")" "^sbatch --nodes=2 --ntasks=2 .*gpu:1.* --job-name=job-$het --output=/dev/null --wrap='sleep 600' : --nodes=1-3 .*--time=5:00 .*--job-name=job-$((het + 1)) : (--nodes=1 )?--ntasks=1 .*--exclude=n1 --job-name=job-$((het + 2))\$"
+	equal "$(grep -B 3 -- "--job-name=job-$het " "$case/jobs.sh" | grep -c "^# job $het,\|^# job $((het + 1)),\|^# job $((het + 2)),")" 3
+	matches "$(line "$range")" '^sbatch --nodes=1-2 '
+	run ! grep -E -- "--nodes=.*--job-name=job-$tasks " "$case/jobs.sh"
+	matches "$(line "$forged")" '^sbatch --nodes=2 '
+	# one of its parts brings the whole
+	onespine reproduce "$case.one" "$het"
+	equal "$(grep -o 'job-name=[^ ]*' "$case.one/jobs.sh")" "$(printf 'job-name=job-%s\n' "$het" $((het + 1)) $((het + 2)))"
+	# and Slurm takes the lines as they are
+	untraced free_all
+	(cd "$case" && sh jobs.sh)
+	equal "$(asked_as "$het")" "$(printf '2 2 0 ')"
+	equal "$(squeue -h -O Name:24,HetJobOffset:8 | tr -s ' ' | grep -c "job-\($het [0]\|$((het + 1)) 1\|$((het + 2)) 2\)")" 3
+	untraced free_all
+}
+
+@test "--segment and how segments lie are asked for again, from the release on that tells them" {
+	local case=$BATS_TEST_TMPDIR/case plain spread
+	slurm_at_least 25.11 || skip 'Slurm tells segments from 25.11 on'
+	plain=$(submit -H -N4 --segment=2 --wrap true)
+	spread=$(submit -H -N4 --segment=2 --spread-segments --wrap true)
+	onespine reproduce "$case"
+	holds "$(line "$plain")" ' --segment=2 --'
+	run ! grep -E -- "spread-segments.*job-$plain " "$case/jobs.sh"
+	holds "$(line "$spread")" ' --segment=2 --spread-segments '
+	untraced free_all
+	(cd "$case" && sh jobs.sh)
+	equal "$(squeue -h -O SegmentSize:4 | tr -d ' ' | sort -u)" 2
+	untraced free_all
 }
