@@ -243,8 +243,9 @@ static bool forgotten(const struct osp_gate_gang *gang, const struct osp_gate_ve
 		osp_hostlist_expand(gate_act_seen.job.nodes, is_bad_node, &keeping, &error) == 1);
 }
 
-/* The nodes again, and the job. If it was to go on it starts again or ends: of the Prologs that
- * ended in time for the old slurmctld the new one knows nothing, and waits for them for ever. */
+/* Looks at the nodes again, and the job. If it was to go on it starts again or ends: of the Prologs
+ * that ended in time for the old slurmctld the new one knows nothing, and waits for them for
+ * ever. */
 static void do_again(const struct osp_gate_here *here, const struct osp_gate_verdict *done,
 		     uint64_t until_ms)
 {

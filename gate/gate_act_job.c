@@ -47,7 +47,7 @@ void gate_act_drain(const struct osp_gate_here *here, const struct osp_gate_sent
 
 /* --- a job's excluded nodes ------------------------------------------------------------------- */
 
-/* The suspects of earlier starts and of this one. */
+/* Collects the suspects of earlier starts and of this one. */
 static int collect_suspects(const struct osp_gate_here *here,
 			    const struct osp_gate_verdict *verdict,
 			    struct osp_gate_exclusion *exclusion)
@@ -146,9 +146,9 @@ static bool any_suspect(const struct osp_gate_verdict *verdict)
 }
 
 /*
- * The suspects, beside what the user excluded: not again for this job (lib/gate/gate_exclude.h).
- * AdminComment names them, so that a gang that waits for a spine without them says why. Returns
- * false if slurmctld did not answer in time: then it is to be tried again.
+ * Excludes the suspects, beside what the user excluded: not again for this job
+ * (lib/gate/gate_exclude.h). AdminComment names them, so that a gang that waits for a spine without
+ * them says why. Returns false if slurmctld did not answer in time: then it is to be tried again.
  */
 bool gate_act_exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 		      uint64_t until_ms)

@@ -110,7 +110,7 @@ uint64_t osp_gate_check_due_ms(const struct osp_gate_check *check)
 	return osp_gate_fresh_asked(&check->fresh) ? check->fresh.until_ms : UINT64_MAX;
 }
 
-/* The pass counts, or else the check begins; true when that is all. */
+/* Takes the pass if it counts, or else begins the check. Returns true if that is all. */
 static bool hear_fresh(struct osp_gate_check *check)
 {
 	check->answer = -1;

@@ -22,7 +22,7 @@ static uint32_t look_ms(uint32_t budget_ms)
 	return budget_ms / LOOK_SHARE < LOOK_MOST_MS ? budget_ms / LOOK_SHARE : LOOK_MOST_MS;
 }
 
-/* The child's environment is that of a check. */
+/* Gives the child the environment of a check. */
 static int begin_look(struct osp_gate_fresh *fresh, const struct osp_gate_job *job)
 {
 	char **own = environ;

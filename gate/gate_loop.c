@@ -41,8 +41,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* --- beginning and end ------------------------------------------------------------------------ */
 
 /*
- * The node's own address, where this host has it: then what others see is what slurm.conf says. A
- * host that knows itself by a loopback name only (Debian's 127.0.1.1), or is behind address
+ * Listens at the node's own address, if this host has it: then what others see is what slurm.conf
+ * says. A host that knows itself by a loopback name only (Debian's 127.0.1.1), or is behind address
  * translation, listens everywhere.
  */
 static void open_listener(struct gate_loop *loop)
@@ -194,8 +194,8 @@ static void serve_check(struct gate_loop *loop, bool readable)
 
 /* --- the parent ------------------------------------------------------------------------------- */
 
-/* The next round, soon: an eighth of the time that has gone by since the first, which is at most so
- * much later than need be. */
+/* Sets the time of the next round, soon: an eighth of the time that has gone by since the first,
+ * which is at most so much later than need be. */
 static void pause_then_retry(struct gate_loop *loop)
 {
 	uint64_t now_ms = gate_now_ms(loop), pause_ms;
@@ -213,8 +213,8 @@ static void pause_then_retry(struct gate_loop *loop)
 		loop->above_round = 0;
 }
 
-/* One port answered nothing, or for another job: the next one. After the last, the parent's gate
- * is not there yet. */
+/* Tries the next port after one that answered nothing, or for another job. After the last, the
+ * parent's gate is not there yet. */
 static void try_next_port(struct gate_loop *loop)
 {
 	const struct osp_gate_policy *policy = loop->job->policy;
@@ -259,7 +259,7 @@ static void connect_above(struct gate_loop *loop)
 		be_refused(loop);
 }
 
-/* The next parent is tried at once; one that ends every connection is not asked without a pause. */
+/* Tries the next parent at once; one that ends every connection is not asked without a pause. */
 static void lose_above(struct gate_loop *loop)
 {
 	bool known = loop->above.state == OSP_GATE_PEER_KNOWN;
@@ -431,8 +431,8 @@ static void accept_peers(struct gate_loop *loop)
 	}
 }
 
-/* A peer has proven to be root somewhere: it must also be where slurm.conf says that it is, and
- * one who may report here. A new connection of the same node replaces the old one. */
+/* Judges a peer that has proven to be root somewhere: it must also be where slurm.conf says that it
+ * is, and one who may report here. A new connection of the same node replaces the old one. */
 static bool becomes_known(struct gate_loop *loop, struct osp_gate_peer *peer, uint32_t rank)
 {
 	struct sockaddr_storage address;
@@ -777,7 +777,7 @@ static enum osp_gate_outcome run_loop(struct gate_loop *loop)
 	return OSP_GATE_KNOWN;
 }
 
-/* The verdict is known: it is reported, and what it needs is done. Where this process is killed
+/* Reports the verdict, now known, and does what it needs. Where this process is killed
  * meanwhile nobody does it again, and a decider that had something left to do lets its Prolog fail,
  * so that the job does not start. */
 static void finish(struct gate_loop *loop)

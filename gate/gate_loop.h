@@ -28,8 +28,8 @@ enum osp_gate_outcome osp_gate_loop(const struct osp_gate_job *job,
 /* Writes where its log is on this node. Returns `buffer`. */
 const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size_t buffer_bytes);
 
-/* A line of the gate's log, with time, node and job; kept to OSP_GATE_LOG if that can be written,
- * and said on standard error. */
+/* Writes a line of the gate's log, with time, node and job; kept to OSP_GATE_LOG if that can be
+ * written, and said on standard error. */
 void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -79,7 +79,7 @@ static unsigned int child_most_s(uint32_t limit_ms)
 	return limit_ms / 1000 + 2;
 }
 
-/* What was sent again counts too, where the kernel (4.19) says it. */
+/* Counts what was sent, and sent again, where the kernel (4.19) says it. */
 static uint64_t wire_bytes(int file, uint64_t written)
 {
 	struct tcp_info info;
@@ -393,7 +393,7 @@ static void report_links(struct gate_loop *loop, const struct osp_gate_link *lin
 						      write_links, links, count});
 }
 
-/* What this node received; what did not come is nothing. */
+/* Reports what this node received; what did not come is nothing. */
 static void report_own(struct gate_loop *loop)
 {
 	struct osp_gate_link *own = calloc(loop->measure.order_count + 1, sizeof(*own));
@@ -421,8 +421,8 @@ static void report_traffic(struct gate_loop *loop, const struct osp_gate_traffic
 						      write_traffic, traffic, count});
 }
 
-/* What this node saw around the round, once all of its part in it is over. A reading that began
- * within the round's time has READ_MS more. */
+/* Reports what this node saw around the round, once all of its part in it is over. A reading that
+ * began within the round's time has READ_MS more. */
 static void report_around(struct gate_loop *loop, uint64_t now_ms)
 {
 	struct gate_measure *measure = &loop->measure;
@@ -534,7 +534,7 @@ bool gate_measuring(const struct gate_loop *loop)
 				: !(measure->own_reported && measure->links_reported);
 }
 
-/* The second round where the first was bad, and time is left; else all is measured. */
+/* Begins the second round if the first was bad, and time is left; else all is measured. */
 static void next_round(struct gate_loop *loop)
 {
 	struct gate_measure *measure = &loop->measure;

@@ -107,9 +107,9 @@ static bool find_place(const struct gate_loop *loop, uint32_t *group, uint32_t *
 }
 
 /*
- * What a node's adapters carry each way, at most, for all the sums of one order: of R ranks that
- * sum S bytes a ring carries 2 (R - 1) / R times S through each node, whichever number of its GPUs
- * it joins; two trees, of which each node is a leaf in one, at most as much (2 S).
+ * Computes what a node's adapters carry each way, at most, for all the sums of one order: of R
+ * ranks that sum S bytes a ring carries 2 (R - 1) / R times S through each node, whichever number
+ * of its GPUs it joins; two trees, of which each node is a leaf in one, at most as much (2 S).
  */
 static uint64_t payload_bytes(const struct osp_gate_reduce *order, uint32_t ranks)
 {
@@ -292,7 +292,7 @@ static int by_rank(const void *a, const void *b)
 	return one->rank < other->rank ? -1 : one->rank > other->rank;
 }
 
-/* One group a pair; its first, by rank, has made the id. */
+/* Makes one group a pair; its first, by rank, has made the id. */
 static bool write_pairs(const struct gate_reduce *reduce, const struct osp_gate_link *pairs,
 			uint32_t count, struct osp_gate_reduce *order)
 {
@@ -464,7 +464,7 @@ static void take_all(struct gate_loop *loop)
 	}
 }
 
-/* A pair without a figure says nothing, and who has none is in no other. */
+/* Logs a pair without a figure, and drops those of its nodes that have none from the next pairs. */
 static void drop_pair(struct gate_loop *loop, const struct osp_gate_member *one,
 		      const struct osp_gate_member *other, const struct osp_gate_sum *sum)
 {

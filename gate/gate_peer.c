@@ -101,7 +101,7 @@ bool osp_gate_same_host(const struct sockaddr_storage *a, const struct sockaddr_
 	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-/* A host that is cut off is seen within seconds, not hours. */
+/* Makes the kernel notice within seconds, not hours, that a host is cut off. */
 static void set_options(int file)
 {
 	int one = 1, idle_s = 3, interval_s = 1, count = 3, unanswered_ms = 6000;
@@ -285,7 +285,7 @@ int osp_gate_receive(struct osp_gate_wire *wire, struct osp_gate_peer *peer)
 	}
 }
 
-/* The first `count` bytes of what came are done with. */
+/* Drops the first `count` bytes of what came. */
 static void consume(struct osp_text *in, size_t count)
 {
 	memmove(in->data, in->data + count, in->length_bytes - count);

@@ -67,7 +67,8 @@ void osp_gate_act_evidence(const struct osp_gate_here *here, const struct osp_ga
 	       json);
 }
 
-/* A healthy node after its job is nothing to keep; the counters' changes are in the history. */
+/* Records a run after a job if it found something. A healthy node is nothing to keep; the counters'
+ * changes are in the history. */
 void osp_gate_act_epilog(const struct osp_gate_here *here, const struct osp_gate_report *report,
 			 const char *json)
 {

@@ -41,7 +41,8 @@ int gate_reducer_read(struct gate_reducer *reducer, struct osp_gate_part *part);
  * one that has not answered is killed. Never blocks. */
 void gate_reducer_let_go(struct gate_reducer *reducer);
 
-/* The same, and waits until it has gone: two seconds at most, a tenth of one for a killed one. */
+/* Does the same, and waits until it has gone: two seconds at most, a tenth of one for a killed
+ * one. */
 void gate_reducer_end(struct gate_reducer *reducer);
 
 #endif

@@ -76,7 +76,7 @@ static bool ask_leaf(const char *adapter, struct osp_place_report *report)
 	return kind == 0 || (kind > 0 && osp_report_add_leaf(report, guid));
 }
 
-/* A node's leaves are known if each of its adapters says so. */
+/* Finds the node's leaves, which are known if each of its adapters says so. */
 static void ask_leaves(const char *root, struct osp_place_report *report)
 {
 	struct osp_names names;
@@ -288,7 +288,7 @@ static const struct sockaddr_storage *own_address(const struct osp_gate_job *job
 	return own;
 }
 
-/* One connection; as take_answer(). */
+/* Serves one connection; as take_answer(). */
 static int try_to_report(const struct osp_gate_job *job,
 			 const struct osp_gate_controller *controller, uint16_t port,
 			 struct osp_place_report *report, struct osp_error *error)

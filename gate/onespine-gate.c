@@ -40,7 +40,7 @@ const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size
 	return buffer;
 }
 
-/* One line a write(), so that gates side by side do not mix; a full disk costs the line. */
+/* Writes one line a write(), so that gates side by side do not mix; a full disk costs the line. */
 void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 {
 	char words[1024], line[1200], path[4096], when[32] = "";
@@ -122,7 +122,7 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 	return status;
 }
 
-/* What is left to a child that comes after killed ones (gate_again.h). */
+/* Does what is left to a child that comes after killed ones (gate_again.h). */
 static int run_stop(struct osp_gate_job *job, uint64_t begun_ms)
 {
 	char state_folder[PATH_MAX];

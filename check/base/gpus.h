@@ -121,7 +121,7 @@ bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gp
  * while it is reset, or sets it up. That says nothing about a GPU. */
 bool osp_nvml_cannot_now(int state);
 
-/* The same, or NVML refuses this process because of its user or its cgroup. */
+/* Returns the same also if NVML refuses this process because of its user or its cgroup. */
 bool osp_nvml_refuses(int state);
 
 /*

@@ -361,7 +361,7 @@ static bool any_dropped(const struct osp_listen *listen)
 	return sum;
 }
 
-/* A line for the journal: what was dropped since the last one. */
+/* Prints a line for the journal: what was dropped since the last one. */
 static void report_dropped(struct osp_listen *listen)
 {
 	struct osp_text text = OSP_TEXT_INIT;

@@ -491,7 +491,7 @@ static const char *enough_words(const struct osp_world *world, const struct osp_
 	return osp_format_time(enough_s, buffer, buffer_bytes);
 }
 
-/* Of the nodes that this line counts; NULL if all are alike. */
+/* Names the kind of the nodes that this line counts; NULL if all are alike. */
 static const char *kind_of_line(const struct osp_fit_answer *answer,
 				const struct osp_place_domain *domain)
 {

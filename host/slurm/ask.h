@@ -77,15 +77,15 @@ int osp_ask_level(const struct osp_world *world, const char *name, struct osp_er
  * `error`. */
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);
 
-/* The first `most` domains as a table. */
+/* Writes the first `most` domains as a table. */
 void osp_answer_table(const struct osp_world *world, const struct osp_fit_answer *answer,
 		      uint32_t most, struct osp_text *text);
 json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_fit_answer *answer,
 			   uint32_t most);
 
 /*
- * The nodes of `set` leaf by leaf, a line each: "  leaf nn-1: 8 nodes gpu-[1-8]". False when memory
- * ran out.
+ * Writes the nodes of `set` leaf by leaf, a line each: "  leaf nn-1: 8 nodes gpu-[1-8]". False when
+ * memory ran out.
  */
 bool osp_leaves_text(const struct osp_world *world, const struct osp_nodeset *set,
 		     struct osp_text *text);

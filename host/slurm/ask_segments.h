@@ -28,8 +28,8 @@ int osp_ask_segments(const struct osp_world *world, const struct osp_fit_answer 
 		     struct osp_segments_answer *answer, struct osp_error *error);
 void osp_segments_answer_clear(struct osp_segments_answer *answer);
 
-/* The first `most` domains of the gang's level, and how many whole segments (or nodes) of each are
- * free. */
+/* Writes the first `most` domains of the gang's level, and how many whole segments (or nodes) of
+ * each are free. */
 void osp_segments_table(const struct osp_world *world, const struct osp_segments_answer *answer,
 			uint32_t most, struct osp_text *text);
 

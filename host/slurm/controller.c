@@ -92,7 +92,7 @@ static bool ask_once(struct osp_controller_question *question, uint64_t until_ms
 	return false;
 }
 
-/* A pause of another length on each node, so that a thousand do not come back at once. */
+/* Pauses for another length on each node, so that a thousand do not come back at once. */
 static void pause_a_while(uint64_t until_ms)
 {
 	static unsigned int seed;
@@ -589,7 +589,7 @@ int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms)
 	return osp_controller_ask(&question, until_ms, NULL);
 }
 
-/* The number of an array's last task is the array's own, by which Slurm would end all of its
+/* Names the task of an array. The last one has the array's own number, by which Slurm would end all
  * tasks. */
 static bool array_task(uint32_t job_id, char *name, size_t name_bytes)
 {

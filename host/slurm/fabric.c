@@ -351,8 +351,8 @@ static int open_slurm(const struct osp_world_files *files, struct osp_world *wor
 	return world->snapshot ? 0 : -1;
 }
 
-/* The place may be old. Until a node has registered with a slurmctld that has just started, a job
- * that it runs says that it has not booted since. */
+/* Returns whether the place may be old. Until a node has registered with a slurmctld that has just
+ * started, a job that it runs says that it has not booted since. */
 static bool is_old(const struct osp_topology *topology, const struct osp_state_node *node)
 {
 	uint32_t number = osp_topology_find_node(topology, node->name);

@@ -24,7 +24,8 @@ struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp
  * write it (osp_policy_trusted()): slurmctld does not obey that one either. */
 struct osp_config *osp_config_in_force(char **topology_path, struct osp_error *error);
 
-/* The topology's path as the configuration in force has it. NULL with `error` set. To be freed. */
+/* Returns the topology's path as the configuration in force has it. NULL with `error` set. To be
+ * freed. */
 char *osp_topology_path(struct osp_error *error);
 
 /* Reads a topology: onespine.topology, or topology.conf where the text is no JSON. NULL with

@@ -56,8 +56,9 @@ int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology
 		  const struct osp_state_job *job, struct osp_whereabouts *where);
 
 /*
- * The highest level that would keep a running gang's promise: the one asked for, or the next when
- * it had waited long enough to be relaxed. -1: the topology has no such level; 0: any nodes do.
+ * Returns the highest level that would keep a running gang's promise: the one asked for, or the
+ * next when it had waited long enough to be relaxed. -1: the topology has no such level; 0: any
+ * nodes do.
  */
 int osp_gang_level_due(const struct osp_topology *topology, const struct osp_state_job *job,
 		       const struct osp_gang *gang);

@@ -80,7 +80,7 @@ static int by_rank(const void *a, const void *b)
 	return osp_name_compare(x->name, y->name);
 }
 
-/* The list is sorted by names. */
+/* Drops names that are there twice; the list is sorted by names. */
 static void drop_doubles(struct collected *all)
 {
 	uint32_t kept = 0, i;
@@ -112,7 +112,7 @@ static uint32_t sort_and_count(struct collected *all, int (*compare)(const void 
 	return count_changes(all);
 }
 
-/* The names go over to `hosts`. */
+/* Gives the names to `hosts`. */
 static int take_names(struct collected *all, struct osp_hosts *hosts)
 {
 	uint32_t i;
@@ -206,7 +206,7 @@ static void write_host(const struct osp_hosts *hosts, uint32_t rank, enum osp_ho
 	}
 }
 
-/* A host may call itself by its full name. */
+/* Compares names; a host may call itself by its full name. */
 static bool is_host(const char *name, const char *asked)
 {
 	size_t length = strlen(name);

@@ -52,9 +52,9 @@ void osp_hosts_clear(struct osp_hosts *hosts);
 int osp_hosts_format(const char *name, struct osp_error *error);
 
 /*
- * The list in that format. `tasks` is the number of tasks on each host, 0 if it was not said.
- * `only` (may be NULL): of this host alone, and without its name where the line has more. Returns
- * false where `only` is not among the hosts.
+ * Writes the list in that format. `tasks` is the number of tasks on each host, 0 if it was not
+ * said. `only` (may be NULL): of this host alone, and without its name where the line has more.
+ * Returns false where `only` is not among the hosts.
  */
 bool osp_hosts_write(const struct osp_hosts *hosts, enum osp_hosts_format format, uint32_t tasks,
 		     const char *only, struct osp_text *text);

@@ -39,8 +39,8 @@ enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
 /* Returns 0, or -1 with `error` set. osp_node_list_free() in either case. */
 int osp_node_list_load(struct osp_node_list *list, struct osp_error *error);
 
-/* The same of a map, as --nodes has it ("-" is standard input): an id that is an instance's, or an
- * address, or a host's name, and the node. All are taken to run. */
+/* Does the same with a map, as --nodes has it ("-" is standard input): an id that is an instance's,
+ * or an address, or a host's name, and the node. All are taken to run. */
 int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_error *error);
 
 void osp_node_list_free(struct osp_node_list *list);

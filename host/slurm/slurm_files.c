@@ -327,7 +327,7 @@ static void check_program(const struct osp_overlays *overlays, const char *progr
 	broken->file = strdup(file);
 }
 
-/* The program of that name in the text; one without a whole path is looked for nowhere. */
+/* Finds the program of that name in the text; one without a whole path is looked for nowhere. */
 static void check_named(const struct osp_overlays *overlays, const char *text, const char *at,
 			size_t length, const char *file, struct osp_gate_broken *broken)
 {
@@ -473,7 +473,7 @@ bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists)
 	return !osp_distrust(&status, slurm_user);
 }
 
-/* The names are the same up to a first dot that only one of them has. */
+/* Returns whether the names are the same up to a first dot that only one of them has. */
 static bool is_same_host(const char *a, const char *b, size_t b_length)
 {
 	size_t a_length = strlen(a);

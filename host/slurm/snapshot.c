@@ -95,7 +95,7 @@ const char *osp_snapshot_string(struct osp_snapshot *snapshot, const char *strin
 	return owned->text;
 }
 
-/* One more entry in an array whose room is always a power of two (FIRST_ROOM and up). */
+/* Adds an entry to an array whose room is always a power of two (FIRST_ROOM and up). */
 static void *add_entry(struct osp_snapshot *snapshot, void **entries, uint32_t *count,
 		       size_t entry_bytes)
 {

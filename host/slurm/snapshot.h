@@ -154,8 +154,8 @@ void osp_snapshot_free(struct osp_snapshot *snapshot);
  * and for "". */
 const char *osp_snapshot_string(struct osp_snapshot *snapshot, const char *string);
 
-/* A new, zeroed entry at the end, valid until the next one of its kind; NULL (and `failed` set)
- * when memory ran out. */
+/* Returns a new, zeroed entry at the end, valid until the next one of its kind; NULL (and `failed`
+ * set) when memory ran out. */
 struct osp_state_node *osp_snapshot_add_node(struct osp_snapshot *snapshot);
 struct osp_state_job *osp_snapshot_add_job(struct osp_snapshot *snapshot);
 struct osp_state_partition *osp_snapshot_add_partition(struct osp_snapshot *snapshot);

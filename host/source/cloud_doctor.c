@@ -312,7 +312,7 @@ static void ask_places(struct osp_cloud_doctor *doctor)
 
 /* --- storage ---------------------------------------------------------------------------------- */
 
-/* A line of /proc/mounts: "10.0.1.5@tcp:/abcd /fsx lustre rw,..." */
+/* Reads a line of /proc/mounts: "10.0.1.5@tcp:/abcd /fsx lustre rw,..." */
 static void read_mount(struct osp_cloud_doctor *doctor, const char *line)
 {
 	char server[256], mount[256], kind[32];

@@ -52,7 +52,7 @@ static int64_t now_s(void)
 	return (int64_t)now.tv_sec;
 }
 
-/* A line for the journal, unless it is as `last`, the one before it. */
+/* Prints a line for the journal, unless it is as `last`, the one before it. */
 static void say_once(char last[OSP_ERROR_TEXT_BYTES], const char *words, const char *why)
 {
 	char line[OSP_ERROR_TEXT_BYTES];
@@ -81,7 +81,8 @@ static const struct osp_listed_node *next_running(const struct osp_node_list *li
 	return NULL;
 }
 
-/* What makes a place old: who runs, which instance it is, when it booted. */
+/* Returns whether the lists agree in what makes a place old: the nodes that run, their instances,
+ * their boots. */
 static bool same_nodes(const struct osp_node_list *a, const struct osp_node_list *b)
 {
 	const struct osp_listed_node *left, *right;
@@ -185,7 +186,7 @@ static uint32_t count_unplaced(const struct osp_topology *topology,
 	return count;
 }
 
-/* What else is kept: its lines, and once why it failed. */
+/* Prints the lines of what else is kept, and once why it failed. */
 static void report_kept(const char *what, bool failed, const struct osp_error *error,
 			struct osp_text *said, char last[OSP_ERROR_TEXT_BYTES])
 {
@@ -332,8 +333,8 @@ static void take(struct watching *watching, struct osp_node_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* The same for nodes that are not those of the last question: what is missing of the new ones is
- * missing since now. */
+/* Does the same for nodes that are not those of the last question: what is missing of the new ones
+ * is missing since now. */
 static void take_changed(struct watching *watching, struct osp_node_list *list)
 {
 	if (!watching->failed)
@@ -395,7 +396,7 @@ static void know(const struct watching *watching, const struct osp_node_list *li
 #endif
 }
 
-/* A watch that stands by hears reports too: it may have to ask next. */
+/* Serves reports, also in a watch that stands by: it may have to ask next. */
 static void know_while_standing_by(const struct watching *watching)
 {
 	struct osp_node_list list = {.count = 0};

@@ -166,7 +166,8 @@ char *osp_secrets_text(const struct osp_secrets *secrets)
 	return text;
 }
 
-/* A compiler may leave out a memset() of what is freed then; it may not leave out this. */
+/* Clears memory by a call that a compiler may not leave out, as it may a memset() of what is freed
+ * then. */
 static void wipe(void *memory, size_t bytes)
 {
 	volatile uint8_t *at = memory;

@@ -68,7 +68,7 @@ static int add_listed(const char *leaf, const char *name, void *context)
 	return index == OSP_NO_PLACE;
 }
 
-/* The names of a packed list are sorted. */
+/* Searches a packed list, whose names are sorted. */
 static bool read_packed_leaves(struct reading *reading, const char *leaves)
 {
 	struct osp_gang_start *start = reading->start;

@@ -3,8 +3,8 @@
  * bench_topology.c - what it takes to read, compare and write the file of a cluster's topology
  *
  * Also what placing costs beside the tree: in NVLink domains of 18 nodes, which cross leaves of 16
- * and spines of 256. Prints tables of medians, and the memory at most; asserts nothing. Run by hand:
- * tests/bench/bench_topology
+ * and spines of 256. Prints tables of medians, and the memory at most; asserts nothing. Run by
+ * hand: tests/bench/bench_topology
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -287,7 +287,7 @@ static int show(struct ward *ward, const char *word, struct osp_error *error)
 
 /* --- letting go ------------------------------------------------------------------------------- */
 
-/* One node's fate, said. */
+/* Prints one node's fate. */
 static void say(json_t *fates, const struct osp_call *call, const char *node, const char *words)
 {
 	json_t *entry;

@@ -311,7 +311,7 @@ static void add_boxes(struct picture *picture)
 
 /* --- reasons ---------------------------------------------------------------------------------- */
 
-/* A sentence broken at blanks; the first line begins at the y of its swatch. */
+/* Draws a sentence broken at blanks; the first line begins at the y of its swatch. */
 static void add_words(struct picture *picture, int x, const char *words, const char *look)
 {
 	int letters = LINE_LETTERS - (x - MARGIN) / 7;

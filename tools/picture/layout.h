@@ -27,8 +27,8 @@ void osp_layout_text(const struct osp_layout_show *show, struct osp_text *text);
 /* NULL when memory ran out. */
 json_t *osp_layout_to_json(const struct osp_layout_show *show);
 
-/* A plan on a topology, of at most OSP_LAYOUT_PICTURE_NODES_MAX nodes: each side a panel, each
- * domain of the lowest level a box, each node a square in the colour of its pipeline stage. */
+/* Draws a plan on a topology, of at most OSP_LAYOUT_PICTURE_NODES_MAX nodes: each side a panel,
+ * each domain of the lowest level a box, each node a square in the colour of its pipeline stage. */
 void osp_layout_svg(const struct osp_layout_show *show, struct osp_text *text);
 
 #endif

@@ -53,7 +53,7 @@ static int level_width(const struct osp_layout_plan *plan, uint32_t level)
 	return length > NUMBER_COLUMNS ? (int)length : NUMBER_COLUMNS;
 }
 
-/* Of the names of levels, below "held by". */
+/* Computes the width of the names of levels, below "held by". */
 static int held_width(const struct osp_layout_plan *plan)
 {
 	int widest = NUMBER_COLUMNS;

@@ -53,7 +53,7 @@ static int compare_drawn(const void *a, const void *b)
 							  : 0;
 }
 
-/* The pipeline stage of the first rank of each node. */
+/* Computes the pipeline stage of the first rank of each node. */
 static void find_stages(const struct osp_layout_plan *plan, struct drawn *nodes,
 			const uint32_t *at_rank)
 {

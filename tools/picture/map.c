@@ -306,7 +306,7 @@ static int colour_jobs(struct osp_map *map)
 	return i == map->job_count ? 0 : -1;
 }
 
-/* The larger job of a shared node wins its cell. */
+/* Gives the cell of a shared node to its larger job. */
 static void put_jobs_on_nodes(struct osp_map *map)
 {
 	uint32_t i;

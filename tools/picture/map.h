@@ -90,8 +90,9 @@ struct osp_map {
 			  */
 };
 
-/* The picture of what is asked for. 0, or -1 with `error` set (no such partition; a job that has no
- * nodes now); osp_map_clear() in either case. The strings of `asked` must outlive the map. */
+/* Makes the picture of what is asked for. 0, or -1 with `error` set (no such partition; a job that
+ * has no nodes now); osp_map_clear() in either case. The strings of `asked` must outlive the
+ * map. */
 int osp_map_make(const struct osp_world *world, const struct osp_map_asked *asked,
 		 struct osp_map *map, struct osp_error *error);
 void osp_map_clear(struct osp_map *map);
@@ -111,7 +112,7 @@ uint32_t osp_map_even_lines(uint32_t count, uint32_t most);
  * none. */
 uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t end);
 
-/* What is in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
+/* Returns what is in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
 uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
 char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_slurm_node_state state);

@@ -84,7 +84,7 @@ int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map
 	return 0;
 }
 
-/* A user of whom the state has a job, or whom this machine knows. */
+/* Returns whether the state has a job of the user, or this machine knows the user. */
 static bool knows_user(const struct osp_snapshot *snapshot, const char *user)
 {
 	for (uint32_t i = 0; i < snapshot->job_count; i++)

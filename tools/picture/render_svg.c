@@ -77,7 +77,7 @@ struct picture {
 	bool rows_only; /* each row one */
 };
 
-/* The picture is as wide as what is in it. */
+/* Computes the width: the picture is as wide as what is in it. */
 static void reach(struct picture *picture, int x)
 {
 	if (x > picture->width)
@@ -236,7 +236,7 @@ static const char *fill_of_look(int look)
 	return look < OSP_MAP_COLOURS ? job_fill[look] : state_fill[look - OSP_MAP_COLOURS].fill;
 }
 
-/* A run of `cells` nodes of one look as one dashed line. */
+/* Draws a run of `cells` nodes of one look as one dashed line. */
 static void add_dashes(struct picture *picture, int look, int x, int y, int cells)
 {
 	if (cells)
@@ -286,8 +286,8 @@ static void add_row_title(struct picture *picture, const struct osp_map_row *row
 			row->count.nodes);
 }
 
-/* One square for a whole row: the bluer, the more of it is in use; in its job's colour, if jobs
- * were asked for. */
+/* Draws one square for a whole row: the bluer, the more of it is in use; in its job's colour, if
+ * jobs were asked for. */
 static void add_row_square(struct picture *picture, const struct osp_map_row *row, int x, int y)
 {
 	uint32_t used = row->count.nodes - row->count.free;
@@ -364,7 +364,7 @@ static int box_height(const struct picture *picture, const struct osp_map_box *b
 	       BOX_PADDING - 2;
 }
 
-/* The boxes [first, end) side by side, all as high as the highest. */
+/* Draws the boxes [first, end) side by side, all as high as the highest. */
 static void add_line_of_boxes(struct picture *picture, uint32_t first, uint32_t end)
 {
 	int height = 0;
@@ -508,8 +508,8 @@ static void add_job_legend(struct picture *picture)
 	}
 }
 
-/* A line for each job that a large map names. Its colour may be another job's too, its place is
- * not. */
+/* Draws a line for each job that a large map names. Its colour may be another job's too, its place
+ * is not. */
 static void add_named_jobs(struct picture *picture)
 {
 	const struct osp_map *map = picture->map;

@@ -292,7 +292,7 @@ static void end_line(const struct page *page)
 	osp_text_add(text, "\n");
 }
 
-/* The boxes [first, end), side by side. */
+/* Draws the boxes [first, end), side by side. */
 static void add_boxes(const struct page *page, uint32_t first, uint32_t end)
 {
 	uint32_t lines = 0;
@@ -345,7 +345,7 @@ static void add_fill(const struct page *page, const struct osp_map_count *count)
 	add_colour(page, RESET);
 }
 
-/* A row's cell: the mark of a job that is named, else how much of the row is in use. */
+/* Prints a row's cell: the mark of a job that is named, else how much of the row is in use. */
 static void add_row_cell(const struct page *page, const struct osp_map_row *row)
 {
 	uint32_t job = osp_map_row_job(page->map, row);
@@ -536,7 +536,7 @@ static void add_fill_legend(const struct page *page)
 				level);
 }
 
-/* The first `most` jobs, a line each; with `where` also the boxes that each is in. */
+/* Prints the first `most` jobs, a line each; with `where` also the boxes that each is in. */
 static void add_jobs(const struct page *page, uint32_t most, bool where)
 {
 	uint32_t shown = page->map->job_count < most ? page->map->job_count : most;

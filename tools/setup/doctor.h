@@ -54,8 +54,8 @@ void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct 
  * Needs facts.node_count. */
 void osp_doctor_gather_dynamic(struct osp_doctor *doctor, const struct osp_topology *topology);
 
-/* The munged of this host, where Slurm uses it. Runs munged, and zcat or rpm for the changelog of
- * its package. */
+/* Looks at the munged of this host, if Slurm uses it. Runs munged, and zcat or rpm for the
+ * changelog of its package. */
 void osp_doctor_gather_munge(struct osp_doctor *doctor);
 
 /* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where

@@ -562,8 +562,8 @@ static const char *local_file_system(const char *path)
 	return NULL;
 }
 
-/* The strictest of all partitions that the gate is on for; without GPUs in slurm.conf that is none
- * where only jobs with GPUs are meant. */
+/* Finds the strictest of all partitions that the gate is on for; without GPUs in slurm.conf that is
+ * none where only jobs with GPUs are meant. */
 static void take_gate(struct osp_doctor_gate *gate, const struct osp_gate_policy *policy,
 		      bool has_gpus)
 {

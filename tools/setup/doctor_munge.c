@@ -41,7 +41,7 @@ static char *version(void)
 	return *number ? strdup(number) : NULL;
 }
 
-/* The fix, "", or NULL, as struct osp_doctor_facts has it. */
+/* Returns the fix, "", or NULL, as struct osp_doctor_facts has it. */
 static const char *fix(void)
 {
 	static const char *const changelogs[][4] = {

@@ -182,7 +182,7 @@ static char *find_added(char *text, size_t bytes, const struct osp_change *chang
 	return strstr(text, change->text);
 }
 
-/* The file's text without what was added; NULL with `error` set. */
+/* Returns the file's text without what was added; NULL with `error` set. */
 static char *text_without(const struct osp_change *change, struct osp_error *error)
 {
 	size_t bytes = 0;
@@ -264,7 +264,7 @@ bool osp_plan_holds(const struct osp_plan *plan)
 	return true;
 }
 
-/* What a killed run left half written goes too. */
+/* Removes also what a killed run left half written. */
 static void remove_unfinished(const struct osp_plan *plan, const char *record_path)
 {
 	for (size_t i = 0; i < plan->count; i++)
@@ -272,7 +272,7 @@ static void remove_unfinished(const struct osp_plan *plan, const char *record_pa
 	osp_remove_unfinished(record_path);
 }
 
-/* A file of ours is as readable as slurm.conf. */
+/* Makes a file of ours as readable as slurm.conf. */
 static int create(const char *path, const char *text, const char *like, struct osp_error *error)
 {
 	bool is_script = strncmp(text, "#!", 2) == 0;

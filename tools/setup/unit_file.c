@@ -69,7 +69,7 @@ char *osp_unit_path(const char *folder)
 	return path;
 }
 
-/* What is there is ours; *with_folder: so is its folder. */
+/* Returns whether what is there is ours; *with_folder: so is its folder. */
 static bool is_ours(const char *path, const char *own_text, bool *with_folder)
 {
 	size_t bytes = 0;
