@@ -9,7 +9,7 @@ libcommand_la_SOURCES = \
 	tools/command/command.h tools/command/completion.c \
 	tools/command/env_json.c tools/command/env_json.h \
 	tools/command/help.c \
-	tools/command/options.c tools/command/options.h tools/command/options_parse.c \
+	tools/command/commands.c tools/command/options.c tools/command/options.h tools/command/options_parse.c \
 	tools/command/topology_sources.h \
 	tools/picture/layout.h tools/picture/layout_show.c tools/picture/layout_svg.c \
 	tools/picture/map.c tools/picture/map.h tools/picture/map_jobs.c \

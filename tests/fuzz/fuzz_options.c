@@ -2,7 +2,7 @@
 /*
  * fuzz_options.c - any words for `onespine`, one a line
  *
- * Parser: tools/command/options_parse.c tools/command/options.c
+ * Parser: tools/command/options_parse.c tools/command/options.c tools/command/commands.c
  */
 #include "tests/fuzz/fuzz.h"
 #include "tools/command/options.h"

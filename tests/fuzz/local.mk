@@ -62,7 +62,7 @@ if HAVE_JANSSON
 FUZZ_SOURCES += tests/fuzz/fuzz_check_report.c tests/fuzz/fuzz_extra.c tests/fuzz/fuzz_history.c tests/fuzz/fuzz_options.c \
 	tests/fuzz/fuzz_state.c
 FUZZED_FILES += host/files.c host/output.c host/record/check_report.c host/record/history_line.c host/slurm/extra_text.c \
-	host/slurm/snapshot.c host/slurm/snapshot_json.c tools/command/options.c tools/command/options_parse.c
+	host/slurm/snapshot.c host/slurm/snapshot_json.c tools/command/commands.c tools/command/options.c tools/command/options_parse.c
 FUZZ_LIBS += $(JANSSON_LIBS)
 FUZZ_CPPFLAGS += $(JANSSON_CFLAGS)
 FUZZ_LDADD += $(JANSSON_LIBS)
