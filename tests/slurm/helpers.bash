@@ -398,13 +398,13 @@ nothing_left() {
 	[[ $nodes =~ $all_idle ]] || fail "no jobs; nodes: ${nodes//$'\n'/,}"
 }
 
-# hold HOSTLIST: fills each of these nodes with a job named hold-NODE
+# hold HOSTLIST: fills each of these nodes with a job named hold-NODE. It has no script, so that nothing has to be started.
 hold() {
 	local node
 	for node in $(hostnames "$1"); do
-		submit --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive >/dev/null
+		salloc --quiet --no-shell --immediate=120 --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive \
+			</dev/null
 	done
-	await 30 none_pending hold
 }
 
 none_pending() {

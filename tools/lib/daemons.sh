@@ -203,13 +203,14 @@ end_processes() {
 	(($#)) || return 0
 	signal TERM "$@"
 	await "$limit_s" none_of "$@" && return 0
-	say "killed what did not end within $limit_s s: $(ps -o args= -p "$(paste -sd, <<<"${*// /,}")" 2>/dev/null | paste -sd';')"
+	say "killed what did not end within $limit_s s: $(ps -o args= -p "$*" 2>/dev/null | paste -sd';')"
 	signal KILL "$@"
 	await 10 none_of "$@"
 }
 
 # stop_daemons: jobs first, then the controller, the nodes, and what they left. A slurmd of 25.11 was seen that did not
-# end when its controller had, and of which five threads woke each other without a pause meanwhile.
+# end when its controller had, and of which five threads woke each other without a pause meanwhile: it is killed after 4 s,
+# and end_processes says so.
 stop_daemons() {
 	local -a pids
 	note_births
