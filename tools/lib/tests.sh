@@ -175,7 +175,7 @@ run_variants() {
 	native=$(installed_release)
 	wanted variants || return 0
 	nice -n 19 "$ONESPINE_SOURCE/tests/check/variants" "$ONESPINE_SOURCE" "$(source_folder "$native")" \
-		"$scratch/variants" >"$log" 2>&1 </dev/null || status=$?
+		"$scratch/variants" "$(build_folder "$native")/kernels/all.fatbin" >"$log" 2>&1 </dev/null || status=$?
 	count_tap "variants of the build" "$log" "$status" >"$log.told"
 	cat "$log.told"
 	rm -rf "$scratch/variants"
