@@ -232,6 +232,24 @@ put_nested() {
 	holds "$output" "job $gang "
 	holds "$(onespine why "$gang")" 'all its nodes are on spine s1, and on no common domain of what it asked for'
 	scancel "$gang"
+	log_mark
+	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
+	await 10 log_since 'beside the tree nvlink 3'
+}
+
+@test "audit judges a promise of one NVLink domain by the nodes, also where the note is gone" {
+	job=$(submit -p islands -N4 -w 'n[1-2,5-6]' --exclusive)
+	await 30 runs "$job"
+	scontrol update "JobId=$job" AdminComment=none
+	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+	fabric 'n[1-2]' 'n[3-9]' 'n[10-12]' | put_topology
+	await 10 log_since 'beside the tree nvlink 3'
+	# n[1-2] and n[5-6] are in one spine, which nobody promised
+	run -1 onespine audit
+	holds "$output" "job $job "
+	holds "$output" '1 gang running: 0 as asked for, 1 not'
+	scancel "$job"
+	log_mark
 	put_topology <"$BATS_FILE_TMPDIR/onespine.topology"
 	await 10 log_since 'beside the tree nvlink 3'
 }
