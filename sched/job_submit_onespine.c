@@ -28,6 +28,7 @@
 #include "sched/job_describe.h"
 #include "sched/job_env.h"
 #include "sched/job_hold.h"
+#include "sched/job_origin.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
 #include "sched/job_unsafe.h"
@@ -35,7 +36,7 @@
 #include "sched/slurm_exports.h"
 
 #define EXPORTED       __attribute__((visibility("default")))
-#define SENTENCE_BYTES (OSP_ERROR_TEXT_BYTES + 64)
+#define SENTENCE_BYTES (OSP_ERROR_TEXT_BYTES + 448) /* with the names of variables */
 #define LEVEL_VARIABLE "ONESPINE_LEVEL="
 #define NO_MEMORY      "slurmctld has no memory for this gang"
 
@@ -214,8 +215,7 @@ static int read_request(const job_desc_msg_t *job, const struct osp_our_environm
 	if ((!value || osp_request_parse(option_value(value), request, &error) == 0) &&
 	    read_parts(job, ours, request, &error) == 0)
 		return 0;
-	snprintf(sentence, sentence_bytes, "%s%s",
-		 request->origin == OSP_FROM_ENVIRONMENT ? OSP_GANG_VARIABLE ": " : "", error.text);
+	snprintf(sentence, sentence_bytes, "%s", error.text);
 	return -1;
 }
 
@@ -439,24 +439,14 @@ static int settle_license(job_desc_msg_t *job, const char *before,
 	return osp_job_license_is_asked(job, sentence, sentence_bytes) ? -1 : 0;
 }
 
-/* Refuses what a job asks for. Names the variable that asked: its user may have set it long ago. */
+/* Refuses what a job asks for. Names the variables that asked for it. */
 static int refuse_request(const job_desc_msg_t *job, const struct osp_our_environment *ours,
-			  const struct osp_request *request, uint32_t uid, const char *sentence,
-			  int rc, char **err_msg)
+			  uint32_t uid, const char *sentence, int rc, char **err_msg)
 {
-	const char *value =
-		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
-	bool by_variable = request->origin == OSP_FROM_ENVIRONMENT ||
-			   osp_job_env_find(job->spank_job_env, job->spank_job_env_size,
-					    OSP_SPANK_BY_VARIABLE "=");
-	char words[SENTENCE_BYTES + 64];
+	char words[SENTENCE_BYTES];
 
-	value = value ? value : ours->values[OSP_JOB_GANG];
-	if (!by_variable || !value || request->asked != OSP_GANG_OPTION_ON)
-		return refuse(err_msg, uid, sentence, rc);
-	snprintf(words, sizeof(words), OSP_GANG_VARIABLE "%s%.40s: %s", *value ? "=" : "", value,
-		 sentence);
-	return refuse(err_msg, uid, words, rc);
+	return refuse(err_msg, uid, osp_job_origin_add(job, ours, sentence, words, sizeof(words)),
+		      rc);
 }
 
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
@@ -478,18 +468,20 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 				     sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	drop_forged(job);
-	if (read_environment(job, &ours, err_msg, sentence, sizeof(sentence)) ||
-	    read_request(job, &ours, &request, sentence, sizeof(sentence)) ||
+	if (read_environment(job, &ours, err_msg, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, EINVAL);
+	if (read_request(job, &ours, &request, sentence, sizeof(sentence)) ||
 	    osp_job_spares_read(job, ours.values[OSP_JOB_GANG_SPARES], &asked, sentence,
 				sizeof(sentence)))
-		return refuse(err_msg, submit_uid, sentence, EINVAL);
+		return refuse_request(job, &ours, submit_uid, sentence, EINVAL, err_msg);
 	rc = find_segments(job, &request, &asked, sentence, sizeof(sentence));
 	if (rc)
-		return refuse(err_msg, submit_uid, sentence, rc);
+		return refuse_request(job, &ours, submit_uid, sentence, rc, err_msg);
 	if (osp_job_spares_in_segments(job, &asked, &request, &spares, sentence, sizeof(sentence)))
-		return refuse(err_msg, submit_uid, sentence, EINVAL);
+		return refuse_request(job, &ours, submit_uid, sentence, EINVAL, err_msg);
 	if (spares && osp_job_spares_add(job, spares, sentence, sizeof(sentence)))
-		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
+		return refuse_request(job, &ours, submit_uid, sentence, ESLURM_NOT_SUPPORTED,
+				      err_msg);
 	described.segment_spares = asked.per_segment ? asked.count : 0;
 	if (write_spares(job, spares, described.segment_spares))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
@@ -497,7 +489,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	described.spares = spares;
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
-		return refuse_request(job, &ours, &request, submit_uid, sentence, rc, err_msg);
+		return refuse_request(job, &ours, submit_uid, sentence, rc, err_msg);
 	if (settle_license(job, NULL, &effective, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, ESLURM_INVALID_LICENSES);
 	if (!is_to_be_stored(&request, &effective))

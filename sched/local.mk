@@ -64,6 +64,7 @@ libjobsubmit_la_SOURCES = \
 	sched/job_env.c sched/job_env.h \
 	sched/job_hold.c sched/job_hold.h \
 	sched/job_unsafe.c sched/job_unsafe.h \
+	sched/job_origin.c sched/job_origin.h \
 	sched/job_spares.c sched/job_spares.h \
 	sched/job_submit_onespine.c sched/job_submit_onespine.h \
 	sched/seam_client.c sched/seam_client.h \

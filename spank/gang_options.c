@@ -3,6 +3,7 @@
  * and their variables */
 #include "spank/gang_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static struct {
 	bool keep_given;
 	bool spares_given;
 	bool check_given;
+	char by_variable[160]; /* the names of those that variables gave */
 } option;
 
 static bool inside_allocation(void)
@@ -74,16 +76,24 @@ static int take_gang(int val, const char *value, int remote)
 
 /* --- --gang-domains, --gang-segment, --gang-layout, --gang-keep ------------------------------- */
 
+/* Reports a value that cannot be. `name` is the option, or the variable that gave the value, which
+ * the error does not name. Returns -1. */
+static int refuse(const char *name, const struct osp_error *error)
+{
+	bool by_variable = strncmp(name, "--", 2) != 0;
+
+	slurm_error("%s%s%s", by_variable ? name : "", by_variable ? ": " : "", error->text);
+	return -1;
+}
+
 static int check_domains(const char *name, const char *value)
 {
 	struct osp_error error = {.text = ""};
 	uint32_t domains;
 
-	(void)name;
 	if (osp_request_take_domains(value, &domains, &error) == 0)
 		return 0;
-	slurm_error("%s", error.text);
-	return -1;
+	return refuse(name, &error);
 }
 
 static int check_segment(const char *name, const char *value)
@@ -91,11 +101,9 @@ static int check_segment(const char *name, const char *value)
 	struct osp_error error = {.text = ""};
 	char segments[OSP_SEGMENTS_BYTES];
 
-	(void)name;
 	if (osp_request_take_segments(value, segments, &error) == 0)
 		return 0;
-	slurm_error("%s", error.text);
-	return -1;
+	return refuse(name, &error);
 }
 
 static int check_layout(const char *name, const char *value)
@@ -103,11 +111,9 @@ static int check_layout(const char *name, const char *value)
 	struct osp_error error = {.text = ""};
 	char layout[OSP_LAYOUT_TEXT_BYTES];
 
-	(void)name;
 	if (osp_request_take_layout(value, layout, &error) == 0)
 		return 0;
-	slurm_error("%s", error.text);
-	return -1;
+	return refuse(name, &error);
 }
 
 static int check_keep(const char *name, const char *value)
@@ -115,11 +121,9 @@ static int check_keep(const char *name, const char *value)
 	struct osp_error error = {.text = ""};
 	char keep[OSP_KEEP_BYTES];
 
-	(void)name;
 	if (osp_request_take_keep(value, keep, &error) == 0)
 		return 0;
-	slurm_error("%s", error.text);
-	return -1;
+	return refuse(name, &error);
 }
 
 static int take_domains(int val, const char *value, int remote)
@@ -247,6 +251,18 @@ static int send(spank_t spank, const struct osp_job_option *row, const char *val
 	return -1;
 }
 
+/* Sends a variable's value, and the names of all options that variables gave, so far: for words
+ * alone, so no failure. */
+static int send_by_variable(spank_t spank, const struct osp_job_option *row, const char *value)
+{
+	size_t used = strlen(option.by_variable);
+
+	snprintf(option.by_variable + used, sizeof(option.by_variable) - used, "%s%s",
+		 used ? " " : "", row->name);
+	(void)spank_job_control_setenv(spank, OSP_SPANK_BY_VARIABLE, option.by_variable, 1);
+	return send(spank, row, value);
+}
+
 static int send_gang(spank_t spank)
 {
 	const char *value = getenv(OSP_GANG_VARIABLE);
@@ -255,14 +271,10 @@ static int send_gang(spank_t spank)
 
 	if (option.given || !value)
 		return 0;
-	/* for words alone, so no failure */
-	(void)spank_job_control_setenv(spank, OSP_SPANK_BY_VARIABLE, "gang", 1);
-	if (send(spank, osp_job_option(OSP_JOB_GANG), value))
+	if (send_by_variable(spank, osp_job_option(OSP_JOB_GANG), value))
 		return -1;
-	if (osp_request_parse(value, &request, &error)) {
-		slurm_error(OSP_GANG_VARIABLE ": %s", error.text);
-		return -1;
-	}
+	if (osp_request_parse(value, &request, &error))
+		return refuse(OSP_GANG_VARIABLE, &error);
 	option.request = request;
 	return 0;
 }
@@ -275,7 +287,7 @@ static int send_other(spank_t spank, bool given, enum osp_job_option_id id,
 
 	if (given || !value)
 		return 0;
-	if (send(spank, row, value))
+	if (send_by_variable(spank, row, value))
 		return -1;
 	return check(row->variable, value);
 }
@@ -293,6 +305,7 @@ int osp_gang_options_send(spank_t spank)
 {
 	if (inside_allocation())
 		return 0;
+	option.by_variable[0] = '\0';
 	ask_for_place(spank);
 	if (send_gang(spank) ||
 	    send_other(spank, option.domains_given, OSP_JOB_GANG_DOMAINS, check_domains) ||

@@ -33,7 +33,8 @@
 #define OSP_SPANK_GANG_LAYOUT  OSP_JOB_ENTRY(gang_layout) "="
 #define OSP_SPANK_GANG_KEEP    OSP_JOB_ENTRY(gang_keep) "="
 
-/* Set by onespine.so beside OSP_SPANK_GANG if ONESPINE_GANG said it, for the words of a refusal. */
+/* The names of the options whose values onespine.so took from variables, with blanks, for the words
+ * of a refusal: "gang gang-segment". */
 #define OSP_SPANK_BY_VARIABLE "_ONESPINE_BY_VARIABLE"
 /* Set by onespine.so if a salloc asks for a gang: slurmctld then writes to it where the gang is. */
 #define OSP_SPANK_SALLOC "_ONESPINE_SALLOC"

@@ -201,6 +201,12 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 		holds "$output" "error: ONESPINE_GANG=spin: there is no level 'spin' in this fabric; did you mean spine?"
 	done
 	[[ $(ONESPINE_GANG=spin submit_refused --gang=spim -N2) != *ONESPINE_GANG* ]]
+	ONESPINE_GANG_SEGMENT=leef:2 run sbatch -N2 --wrap true
+	holds "$output" "error: ONESPINE_GANG_SEGMENT=leef:2: "
+	ONESPINE_GANG_SEGMENT=leef run sbatch -N2 --wrap true
+	holds "$output" "error: ONESPINE_GANG_SEGMENT: --gang-segment=leef: a level and a number of nodes are expected"
+	ONESPINE_GANG_SPARES=1 run sbatch -N2-4 --wrap true
+	holds "$output" "error: ONESPINE_GANG_SPARES: --gang-spares needs one number of nodes"
 	holds "$(submit_refused --gang=no -N2)" "there is no level 'no' in this fabric; did you mean --gang=off?"
 }
 

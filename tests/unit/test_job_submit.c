@@ -1088,6 +1088,101 @@ static void refuses_bad_values(void **state)
 	}
 }
 
+static void set_switches(void)
+{
+	job.req_switch = 1;
+}
+
+/* Its user may have set a variable long ago, and is told which; so with each option that has one. */
+static void names_the_variable_that_asked(void **state)
+{
+	static const struct {
+		enum osp_job_option_id id;
+		const char *value;
+		bool switches; /* beside --switches */
+		const char *told;
+	} cases[] = {
+		{OSP_JOB_GANG, "sp ne", false,
+		 "ONESPINE_GANG: --gang=sp ne: ' ' cannot stand in a level's name"},
+		{OSP_JOB_GANG, "leaf", true, "ONESPINE_GANG=leaf: --switches cannot stand beside"},
+		{OSP_JOB_GANG, "", true, "ONESPINE_GANG: --switches cannot stand beside"},
+		{OSP_JOB_GANG_DOMAINS, "0", false,
+		 "ONESPINE_GANG_DOMAINS: --gang-domains=0: in how many domains at most is"},
+		{OSP_JOB_GANG_DOMAINS, "2", true,
+		 "ONESPINE_GANG_DOMAINS=2: --switches cannot stand beside --gang"},
+		{OSP_JOB_GANG_SEGMENT, "16", false,
+		 "ONESPINE_GANG_SEGMENT: --gang-segment=16: a level and a number of nodes are"},
+		{OSP_JOB_GANG_SEGMENT, "leaf:16", true,
+		 "ONESPINE_GANG_SEGMENT=leaf:16: --switches cannot stand beside --gang"},
+		{OSP_JOB_GANG_LAYOUT, "tp8,pp", false,
+		 "ONESPINE_GANG_LAYOUT: --gang-layout, column 5: 'pp': a size is a"},
+		{OSP_JOB_GANG_LAYOUT, "tp8,pp8", true,
+		 "ONESPINE_GANG_LAYOUT=tp8,pp8: --switches cannot stand beside --gang"},
+		{OSP_JOB_GANG_KEEP, "leaf", false,
+		 "ONESPINE_GANG_KEEP: --gang-keep=leaf: a group (tp, cp, dp, pp or ep) and a"},
+		{OSP_JOB_GANG_SPARES, "x", false, "ONESPINE_GANG_SPARES"},
+		{OSP_JOB_GANG_SPARES, "1", false,
+		 "ONESPINE_GANG_SPARES: --gang-spares needs to know how many nodes stay"},
+	};
+	enum { BY_ENVIRONMENT, BY_SPANK, BY_COMMAND_LINE, WAYS };
+
+	for (size_t i = 0; i < WAYS * COUNT(cases); i++) {
+		const struct osp_job_option *option = osp_job_option(cases[i / WAYS].id);
+		const char *told = cases[i / WAYS].told;
+		char entry[96];
+
+		with_shadow(state);
+		if (cases[i / WAYS].switches)
+			set_switches();
+		if (i % WAYS == BY_ENVIRONMENT) {
+			snprintf(entry, sizeof(entry), "%s=%s", option->variable,
+				 cases[i / WAYS].value);
+			add_variable(entry);
+		} else {
+			snprintf(entry, sizeof(entry), "%s=", option->entry);
+			add_spank(entry, cases[i / WAYS].value);
+		}
+		/* the others were given by variables, whose names begin alike */
+		add_spank(OSP_SPANK_BY_VARIABLE "=",
+			  i % WAYS == BY_SPANK ? option->name : "gang-check gang-x");
+		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		if (i % WAYS == BY_COMMAND_LINE)
+			assert_null(strstr(message, "ONESPINE_"));
+		else
+			assert_memory_equal(message, told, strlen(told));
+		assert_null(strstr(message, "ONESPINE_GANG_SPARES: ONESPINE_GANG_SPARES"));
+		assert_null(effective_value());
+		end_job();
+	}
+}
+
+/* Of several each that asked is named, and none that the command line gave. */
+static void names_each_variable_that_asked(void **state)
+{
+	static const char told[] = "ONESPINE_GANG=core ONESPINE_GANG_SEGMENT=leaf:4: --switches "
+				   "cannot stand beside --gang";
+
+	with_shadow(state);
+	set_switches();
+	add_variable("ONESPINE_GANG=core");
+	add_variable("ONESPINE_GANG_SEGMENT=leaf:4");
+	add_variable("ONESPINE_GANG_CHECK=quick");
+	add_spank(OSP_SPANK_GANG_DOMAINS, "2");
+	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
+	assert_memory_equal(message, told, strlen(told));
+	end_job();
+	/* of a long value the beginning will do */
+	with_shadow(state);
+	set_switches();
+	add_variable("ONESPINE_GANG_KEEP=pp:leaf,dp:a-level-with-a-long-name-of-its");
+	add_spank(OSP_SPANK_GANG_LAYOUT, "tp8,pp8,dp2");
+	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
+	assert_non_null(
+		strstr(message,
+		       "ONESPINE_GANG_KEEP=pp:leaf,dp:a-level-with-a-long-name-of-i: --switches"));
+	end_job();
+}
+
 /* Each doctor would leave a refusal in slurmctld's log. */
 static void refuses_the_doctors_probe_without_a_line(void **state)
 {
@@ -1612,11 +1707,6 @@ static void spares_are_refused(void **state)
 
 /* --- what cannot be combined with --gang
  * ---------------------------------------------------------- */
-
-static void set_switches(void)
-{
-	job.req_switch = 1;
-}
 
 static void set_contiguous(void)
 {
@@ -2358,6 +2448,8 @@ int main(void)
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),
 		cmocka_unit_test(refuses_bad_values),
+		cmocka_unit_test(names_the_variable_that_asked),
+		cmocka_unit_test(names_each_variable_that_asked),
 		cmocka_unit_test(refuses_the_doctors_probe_without_a_line),
 		cmocka_unit_test_setup(hands_on_the_shadows_refusal, with_shadow),
 		cmocka_unit_test(names_the_variable_that_asked),

@@ -977,6 +977,12 @@ static void spares_and_depth_are_judged(void **state)
 		assert_int_equal(answer, cases[c].said ? -1 : 0);
 		if (cases[c].said && !(i % 2))
 			assert_memory_equal(said, cases[c].said, strlen(cases[c].said));
+		/* what nobody typed is named: its variable stands before the option's words */
+		if (cases[c].said && i % 2)
+			assert_memory_equal(said, names[cases[c].option],
+					    strlen(names[cases[c].option]));
+		if (i % 2)
+			assert_non_null(strstr(marks, "_ONESPINE_BY_VARIABLE "));
 	}
 }
 
