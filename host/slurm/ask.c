@@ -183,7 +183,8 @@ static void apply_reservation(const struct osp_snapshot *snapshot,
 		return;
 	for (uint32_t node = 0; node < snapshot->node_count; node++) {
 		bool inside = osp_nodeset_test(reserved, node);
-		bool out = own ? !inside && !reservation->others_too : inside && begun;
+		bool out = own ? !inside && !reservation->others_too
+			       : inside && (begun || (runs_into && question->reserved_is_out));
 
 		if (out)
 			osp_nodeset_remove(answer->usable, node);

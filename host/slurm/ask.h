@@ -28,6 +28,7 @@ struct osp_fit_question {
 	const char *reservation; /* the job's: its nodes are usable, and others are not */
 	int64_t limit_s;	 /* how long it may run, so that it ends before a later one */
 	bool every_node;	 /* whatever their state: could it ever run? */
+	bool reserved_is_out;	 /* nodes that a later reservation keeps from it are not usable */
 	bool mix_kinds;
 	bool shares; /* it takes so much of each node, and others may have the rest */
 	uint32_t cpus;

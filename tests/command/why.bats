@@ -53,6 +53,20 @@ because() {
 	((failed == 0))
 }
 
+@test "a job that may not begin yet does not wait yet: when it was submitted is told, not a time to come" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	job '. + {reason: "BeginTime", eligible_s: 1760003600, start_s: 1760003600}'
+	why 1206 | grep -qxF '  submitted at 2025-10-09T07:53:20 (1h00m ago); Slurm expects it to start at 2025-10-09T09:53:20'
+	[[ $(why 1206; why) != *'waits since'* ]]
+	why | grep -qxF '1206 train-405b of dora, 6 nodes, gang=spine@2:00:00, submitted 1h00m ago: it begins at 2025-10-09T09:53:20 at the earliest (--begin)'
+	[[ $(why --json | jq -c '.[] | select(.job == "1206") | .waits_since_s') == null ]]
+	# @TIME counts from there
+	why 1206 | grep -qxF '  from 2025-10-09T11:53:20 on one core will do'
+	job '. + {reason: "Resources", eligible_s: 1759998200}'
+	why 1206 | grep -q '^  waits since 2025-10-09T08:23:20 (30m)'
+	[[ $(why --json | jq -c '.[] | select(.job == "1206") | .waits_since_s') == 1759998200 ]]
+}
+
 @test "of a held job no start is expected" {
 	((EUID == 0)) || skip "as root, who sees everyone's jobs"
 	job '. + {reason: "Resources", start_s: 1760003600}'

@@ -352,6 +352,32 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	free_all
 }
 
+@test "fit: what a reservation keeps from a job is no refusal, whatever sbatch --test-only says: the job waits, and why says so too" {
+	local job words='waits: 8 nodes on one spine; nearest: '
+	scontrol create ReservationName=tuesday StartTime=now+1hour Duration=60 Nodes=ALL Users=root >/dev/null
+	run sbatch --test-only --gang -N8 -t 2:00:00 --wrap true
+	holds "$output" 'Requested node configuration is not available'
+	answers 1 onespine fit -N8 -t 2:00:00
+	holds "$said" "no: $words"
+	answers 1 onespine fit -N8 -t 2:00:00 --gang-segment=leaf:2
+	[[ $said != *refuses* ]]
+	job=$(submit --gang -N8 -t 2:00:00)
+	await 30 why_holds "$job" "$words"
+	scancel "$job"
+	# what no node has is refused all the same
+	answers 1 onespine fit -N2 --gres gpu:9 -t 2:00:00
+	holds "$said" 'no: sbatch refuses it: '
+	# its own, which has not begun
+	answers 1 onespine fit -N2 --reservation=tuesday
+	holds "$said" 'no: it waits for its reservation tuesday, which has not begun or has no room yet'
+	job=$(submit --gang -N2 --reservation=tuesday)
+	await 30 why_holds "$job" 'it waits for its reservation tuesday, which has not begun or has no room yet'
+	scancel "$job"
+	answers 1 onespine fit -N2 --reservation=wednesday
+	holds "$said" 'no: sbatch refuses it: Requested reservation is invalid'
+	free_all
+}
+
 @test "fit and why: a job in a reservation with OVERLAP may have nodes of another, but of none with MAINT, as slurmctld says" {
 	local flag words plain gang
 	hold 'n[1-8]'

@@ -324,6 +324,7 @@ struct fit {
 	/* sbatch --test-only looks at neither licenses nor what the partition allows a job */
 	bool lacks_licenses;
 	const char *partition_says;   /* Slurm's reason for which the job would wait; NULL: none */
+	bool reservation_comes;	      /* the gang's, which has not begun */
 	struct osp_fit_answer answer; /* from the nodes' states */
 	struct osp_nodeset *chosen;   /* the nodes that sbatch named */
 };
@@ -461,6 +462,10 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		.reason = "Licenses",
 		.licenses = fit->call->values[OSP_OPTION_FIT_LICENSES],
 	};
+	const struct osp_waiting comes = {
+		.reason = "Reservation",
+		.reservation = fit->question.reservation,
+	};
 	const struct osp_waiting not_allowed = {
 		.reason = fit->partition_says,
 		.partition = fit->question.partitions,
@@ -470,6 +475,8 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		snprintf(buffer, buffer_bytes, "sbatch refuses it: %s", fit->sbatch.says);
 	else if (fit->partition_says)
 		osp_waiting_words(&not_allowed, buffer, buffer_bytes);
+	else if (fit->reservation_comes)
+		osp_waiting_words(&comes, buffer, buffer_bytes);
 	else if (fit->call->values[OSP_OPTION_FIT_BEGIN] &&
 		 (!answer->chosen || !osp_nodeset_empty(answer->chosen)))
 		osp_waiting_words(&begins, buffer, buffer_bytes);
@@ -678,18 +685,51 @@ static int answer_nodes(struct fit *fit)
 		&fit->world, &fit->answer, status);
 }
 
-/* Returns whether no domain could ever hold the gang. Nodes that are out now are no reason for
- * sbatch to refuse. */
-static bool is_for_lack_of_nodes(const struct fit *fit)
+/* Returns whether no domain could hold the gang by an answer of nodes' states. */
+static bool lacks_nodes(const struct fit *fit, const struct osp_fit_answer *answer)
 {
 	if (osp_fit_asks_segments(fit->call))
 		return osp_fit_segments_never(fit->call, &fit->world, &fit->grown, &fit->question,
-					      &fit->answer);
-	for (uint32_t i = 0; i < fit->answer.domain_count; i++)
-		if (fit->answer.domains[i].reason == OSP_PLACE_CANDIDATE ||
-		    fit->answer.domains[i].reason == OSP_PLACE_NOT_FREE)
+					      answer);
+	for (uint32_t i = 0; i < answer->domain_count; i++)
+		if (answer->domains[i].reason == OSP_PLACE_CANDIDATE ||
+		    answer->domains[i].reason == OSP_PLACE_NOT_FREE)
 			return false;
 	return true;
+}
+
+/* Returns whether no domain could hold the gang with the nodes that are up and that no reservation
+ * keeps from it: sbatch itself does not refuse it for that, as it does with --test-only. */
+static bool is_for_lack_of_nodes(const struct fit *fit)
+{
+	struct osp_fit_question question = fit->question;
+	struct osp_fit_answer answer;
+	struct osp_error ignored = {.text = ""};
+	bool lacks = lacks_nodes(fit, &fit->answer);
+
+	if (lacks)
+		return true;
+	question.reserved_is_out = true;
+	lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
+		lacks_nodes(fit, &answer);
+	osp_answer_clear(&answer);
+	return lacks;
+}
+
+/* Returns whether the gang's reservation has not begun: sbatch --test-only then calls the time
+ * invalid, and sbatch itself lets the job wait for it. */
+static bool waits_for_reservation(const struct fit *fit)
+{
+	const struct osp_snapshot *snapshot = fit->world.snapshot;
+	const char *name = fit->question.reservation;
+
+	if (!name || fit->sbatch.result != OSP_SBATCH_REFUSED ||
+	    strcmp(fit->sbatch.says, "Invalid time specified") != 0)
+		return false;
+	for (uint32_t i = 0; i < snapshot->reservation_count; i++)
+		if (!strcmp(snapshot->reservations[i].name, name))
+			return snapshot->reservations[i].start_s > snapshot->time_s;
+	return false;
 }
 
 /* Answers the question. Returns the exit status, or -1 with `error` set. */
@@ -722,6 +762,9 @@ static int answer(struct fit *fit, struct osp_error *error)
 	fit->partition_says = partition_reason(fit);
 	if (osp_sbatch_lacks_nodes(&fit->sbatch) &&
 	    (fit->partition_says || (fit->answer.chosen && is_for_lack_of_nodes(fit))))
+		fit->sbatch.result = OSP_SBATCH_BUSY;
+	fit->reservation_comes = waits_for_reservation(fit);
+	if (fit->reservation_comes)
 		fit->sbatch.result = OSP_SBATCH_BUSY;
 	by_scheduler =
 		fit->partition_says || (asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||

@@ -104,20 +104,29 @@ static void report_block_ends(struct why *why)
 	json_decref(list);
 }
 
+/* Reports since when it waits; of a job that may not begin yet, when it was submitted. */
+static void report_wait(struct why *why)
+{
+	int64_t now_s = why->world->snapshot->time_s;
+	bool waits = osp_gang_waits_since(why->job) <= now_s;
+	int64_t since_s = waits ? osp_gang_waits_since(why->job) : why->job->submit_s;
+	char since[32], lasted[32];
+
+	osp_format_time(since_s, since, sizeof(since));
+	osp_format_duration(now_s - since_s, lasted, sizeof(lasted));
+	osp_text_printf(&why->text, waits ? "  waits since %s (%s)" : "  submitted at %s (%s ago)",
+			since, lasted);
+}
+
 static void report_times(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
 	char first[32];
 	char second[32];
-	char lasted[32];
 
 	switch (job->phase) {
 	case OSP_JOB_PENDING:
-		osp_text_printf(&why->text, "  waits since %s (%s)",
-				osp_format_time(osp_gang_waits_since(job), first, sizeof(first)),
-				osp_format_duration(why->world->snapshot->time_s -
-							    osp_gang_waits_since(job),
-						    lasted, sizeof(lasted)));
+		report_wait(why);
 		/* a held job keeps the start of an earlier plan */
 		if (job->start_s > why->world->snapshot->time_s &&
 		    osp_waiting_kind(job->reason) != OSP_WAITING_HOLD)

@@ -48,7 +48,9 @@ static void add_line(struct osp_text *text, const struct osp_world *world,
 		     const struct osp_state_job *job, const struct asker *asker,
 		     const struct osp_gang *gang, const struct osp_story *story)
 {
-	int64_t since_s = osp_gang_waits_since(job);
+	int64_t now_s = world->snapshot->time_s;
+	bool waits = osp_gang_waits_since(job) <= now_s; /* it may begin now */
+	int64_t since_s = waits ? osp_gang_waits_since(job) : job->submit_s;
 	char lasted[32];
 
 	osp_text_printf(text, "%s", job->label);
@@ -59,9 +61,8 @@ static void add_line(struct osp_text *text, const struct osp_world *world,
 	osp_text_printf(text, ", %u %s", job->node_count, job->node_count == 1 ? "node" : "nodes");
 	if (gang)
 		osp_text_printf(text, ", gang=%s", gang->note.gang);
-	osp_text_printf(
-		text, ", %s: ",
-		osp_format_duration(world->snapshot->time_s - since_s, lasted, sizeof(lasted)));
+	osp_text_printf(text, waits ? ", %s: " : ", submitted %s ago: ",
+			osp_format_duration(now_s - since_s, lasted, sizeof(lasted)));
 	if (*story->words)
 		osp_text_printf(text, "%s\n", story->words);
 	else
@@ -69,8 +70,8 @@ static void add_line(struct osp_text *text, const struct osp_world *world,
 				job->reason ? job->reason : "not known");
 }
 
-static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *gang,
-		       const struct osp_story *story)
+static json_t *to_json(const struct osp_world *world, const struct osp_state_job *job,
+		       const struct osp_gang *gang, const struct osp_story *story)
 {
 	json_t *object = json_object();
 
@@ -85,7 +86,10 @@ static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *g
 	json_object_set_new(object, "waits_for", json_string(osp_waiting_kind_name(story->kind)));
 	json_object_set_new(object, "because",
 			    *story->words ? osp_json_string(story->words) : json_null());
-	json_object_set_new(object, "waits_since_s", json_integer(osp_gang_waits_since(job)));
+	json_object_set_new(object, "waits_since_s",
+			    osp_gang_waits_since(job) <= world->snapshot->time_s
+				    ? json_integer(osp_gang_waits_since(job))
+				    : json_null());
 	return object;
 }
 
@@ -104,7 +108,7 @@ static int add_job(const struct osp_world *world, struct osp_state_job *job, str
 	/* If the nodes cannot be looked for, Slurm's own words remain. */
 	osp_story_of(world, job, is_gang ? &gang : NULL, &story, &ignored);
 	add_line(text, world, job, asker, is_gang ? &gang : NULL, &story);
-	json_array_append_new(list, to_json(job, is_gang ? &gang : NULL, &story));
+	json_array_append_new(list, to_json(world, job, is_gang ? &gang : NULL, &story));
 	osp_story_clear(&story);
 	if (is_gang)
 		osp_gang_clear(&gang);
