@@ -364,7 +364,7 @@ adapters() {
     cure: =mlx5_0,mlx5_1,mlx5_3,"*"
     the same where instance BM.GPU.H200.8, BM.GPU.B200.8, cure: =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11 (rule I1-shape-h200)
 "* ]]
-	[[ ${lines[-1]} == 'on some nodes also 1 harmful, 1 obsolete; --for TYPE and --with say if on yours' ]]
+	[[ ${lines[-1]} == 'on some nodes also 1 harmful, 1 obsolete, 1 other; --for TYPE and --with say if on yours' ]]
 	[[ $(env_of --script job.sh --json | jq '[.. | objects | select(.rule? // "" | startswith("I1-shape"))] | length') -gt 2 ]]
 }
 
@@ -379,6 +379,8 @@ adapters() {
 		BM.GPU.H100.8 efa_0 names of EFA's devices, which are not here
 		dgx-h100 rocep24s0,rocep64s0 names of Ethernet's devices, and InfiniBand carries the data here
 		BM.GPU.H100.8 =ibp24s0:1 names of InfiniBand's devices, and Ethernet carries the data here
+		BM.GPU.H100.8 =mlx5_ib0,mlx5_ib1 names that Azure's images give to devices, which are not here
+		dgx-h100 mlx5_ib names that Azure's images give to devices, which are not here
 	END
 	while read -r type list; do
 		adapters "$type" "$list"
@@ -391,7 +393,40 @@ adapters() {
 		BM.GPU.H100.8 rocep24s0
 		BM.GPU.H100.8 mlx5
 		p5.48xlarge rdmap
+		Standard_ND96isr_H100_v5 =mlx5_ib0,mlx5_ib1
+		dgx-h100 ^mlx5_ib0
 	END
+	adapters Standard_ND96isr_H100_v5 =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11
+	[[ $said == *"Azure's images call InfiniBand's devices mlx5_ib0 to mlx5_ib7"* ]] ||
+		{ echo "$said" && false; }
+}
+
+# The lists of OCI's own scripts (oci-hpc b5285a6, samples/gpu): each is right on its shapes, and harmful on all others
+@test "--script: each shape's list on each shape of OCI" {
+	local -A shape_list=(
+		[BM.GPU.B4.8]="=mlx5_5,mlx5_6,mlx5_7,mlx5_8,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_14,mlx5_15,mlx5_16,mlx5_17,mlx5_9,mlx5_10,mlx5_11,mlx5_12"
+		[BM.GPU4.8]="=mlx5_0,mlx5_2,mlx5_6,mlx5_8,mlx5_10,mlx5_12,mlx5_14,mlx5_16,mlx5_1,mlx5_3,mlx5_7,mlx5_9,mlx5_11,mlx5_13,mlx5_15,mlx5_17"
+		[BM.GPU.H100.8]="=mlx5_0,mlx5_1,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7,mlx5_8,mlx5_9,mlx5_10,mlx5_12,mlx5_13,mlx5_14,mlx5_15,mlx5_16,mlx5_17"
+		[BM.GPU.H200.8]="=mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11"
+		[BM.GPU.B300.8]="=mlx5_0,mlx5_1,mlx5_7,mlx5_8,mlx5_9,mlx5_10,mlx5_11,mlx5_12,mlx5_13,mlx5_14,mlx5_16,mlx5_17,mlx5_18,mlx5_19,mlx5_20,mlx5_21"
+		[BM.GPU.GB200.4]="=mlx5_0,mlx5_1,mlx5_3,mlx5_4"
+	)
+	local -A same=([BM.GPU.A100-v2.8]=BM.GPU.B4.8 [BM.GPU.B200.8]=BM.GPU.H200.8)
+	local type of said failed=0 asked=0
+	for type in BM.GPU.B4.8 BM.GPU.A100-v2.8 BM.GPU4.8 BM.GPU.H100.8 BM.GPU.H200.8 BM.GPU.B200.8 BM.GPU.B300.8; do
+		for of in "${!shape_list[@]}"; do
+			adapters "$type" "${shape_list[$of]}"
+			if [[ $of == "${same[$type]:-$type}" ]]; then
+				[[ $said == *'0 harmful'* ]] || { echo "wrong: $of's on $type: $said"; failed=1; }
+			elif [[ $of == BM.GPU.GB200.4 && $type == BM.GPU.H100.8 ]]; then
+				: # a part of its own
+			else
+				[[ $said == *'the list of another type of node'* ]] || { echo "missed: $of's on $type"; failed=1; }
+			fi
+			((++asked))
+		done
+	done
+	((asked == 42 && !failed))
 }
 
 @test "--script: what options do that their user did not mean" {

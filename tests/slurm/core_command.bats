@@ -353,19 +353,19 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 }
 
 @test "fit: what a reservation keeps from a job is no refusal, whatever sbatch --test-only says: the job waits, and why says so too" {
-	local job words='waits: 8 nodes on one spine; nearest: '
-	scontrol create ReservationName=tuesday StartTime=now+1hour Duration=60 Nodes=ALL Users=root >/dev/null
-	run sbatch --test-only --gang -N8 -t 2:00:00 --wrap true
+	local job words='waits: 2 nodes on one spine; nearest: s1 has 0 free of 2 (2 short)'
+	scontrol create ReservationName=tuesday StartTime=now+600 Duration=60 Nodes='n[1-8]' Users=root >/dev/null
+	run sbatch --test-only --gang -N2 -p debug -t 60 --wrap true
 	holds "$output" 'Requested node configuration is not available'
-	answers 1 onespine fit -N8 -t 2:00:00
+	answers 1 onespine fit -N2 -p debug -t 60
 	holds "$said" "no: $words"
-	answers 1 onespine fit -N8 -t 2:00:00 --gang-segment=leaf:2
+	answers 1 onespine fit -N2 -p debug -t 60 --gang-segment=leaf:2
 	[[ $said != *refuses* ]]
-	job=$(submit --gang -N8 -t 2:00:00)
+	job=$(submit --gang -N2 -p debug -t 60)
 	await 30 why_holds "$job" "$words"
 	scancel "$job"
-	# what no node has is refused all the same
-	answers 1 onespine fit -N2 --gres gpu:9 -t 2:00:00
+	# what no node has is refused all the same, also beside nodes that are not reserved
+	answers 1 onespine fit -N2 --gres gpu:9 -t 60
 	holds "$said" 'no: sbatch refuses it: '
 	# its own, which has not begun
 	answers 1 onespine fit -N2 --reservation=tuesday

@@ -1093,7 +1093,7 @@ static void set_switches(void)
 	job.req_switch = 1;
 }
 
-/* Its user may have set a variable long ago, and is told which; so with each option that has one. */
+/* Its user may have set a variable long ago, and is told which: with each option that has one. */
 static void names_the_variable_that_asked(void **state)
 {
 	static const struct {
