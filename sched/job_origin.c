@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/policy/request.h"
 
@@ -54,9 +55,10 @@ static bool mentions(const char *sentence, const char *name)
 }
 
 /* Tells whether the option itself makes a gang, or says which. */
-static bool makes_gang(enum osp_job_option_id id)
+static bool makes_gang(enum osp_job_option_id id, const char *value)
 {
-	return id == OSP_JOB_GANG || id == OSP_JOB_GANG_DOMAINS || id == OSP_JOB_GANG_SEGMENT ||
+	return (id == OSP_JOB_GANG && strcasecmp(value, "off") != 0) ||
+	       id == OSP_JOB_GANG_DOMAINS || id == OSP_JOB_GANG_SEGMENT ||
 	       id == OSP_JOB_GANG_LAYOUT || id == OSP_JOB_GANG_KEEP;
 }
 
@@ -74,7 +76,7 @@ const char *osp_job_origin_add(const job_desc_msg_t *job, const struct osp_our_e
 		bool with_value = value && *value && !of_option;
 
 		if (!value || strstr(sentence, option->variable) == sentence ||
-		    !(mentions(sentence, option->name) || (makes_gang(id) && !of_option)))
+		    !(mentions(sentence, option->name) || (makes_gang(id, value) && !of_option)))
 			continue;
 		used += (size_t)snprintf(buffer + used, buffer_bytes - used, "%s%s%s%.*s",
 					 used ? " " : "", option->variable, with_value ? "=" : "",

@@ -19,7 +19,7 @@
  * "ONESPINE_GANG=spin ONESPINE_GANG_SEGMENT=leaf:4: there is no level 'spin' ..". A sentence that
  * begins with an option of ours ("--gang-segment=16: a level ..") has the names alone, of the
  * options that it mentions.
- * What stands on the command line is not named. Returns `buffer`.
+ * What the command line gave is not named. Returns `buffer`.
  */
 const char *osp_job_origin_add(const job_desc_msg_t *job, const struct osp_our_environment *ours,
 			       const char *sentence, char *buffer, size_t buffer_bytes);

@@ -204,7 +204,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	ONESPINE_GANG_SEGMENT=leef:2 run sbatch -N2 --wrap true
 	holds "$output" "error: ONESPINE_GANG_SEGMENT: --gang-segment=leef:2: no level is called leef; did you mean leaf"
 	ONESPINE_GANG_SEGMENT=leaf:2 run sbatch --switches=1 -N2 --wrap true
-	holds "$output" "error: ONESPINE_GANG_SEGMENT=leaf:2: --switches cannot stand beside --gang"
+	holds "$output" "error: ONESPINE_GANG_SEGMENT=leaf:2: --switches cannot be combined with --gang"
 	ONESPINE_GANG_SEGMENT=leef run sbatch -N2 --wrap true
 	holds "$output" "error: ONESPINE_GANG_SEGMENT: --gang-segment=leef: a level and a number of nodes are expected"
 	ONESPINE_GANG_SPARES=1 run sbatch -N2-4 --wrap true

@@ -1103,21 +1103,21 @@ static void names_the_variable_that_asked(void **state)
 		const char *told;
 	} cases[] = {
 		{OSP_JOB_GANG, "sp ne", false,
-		 "ONESPINE_GANG: --gang=sp ne: ' ' cannot stand in a level's name"},
-		{OSP_JOB_GANG, "leaf", true, "ONESPINE_GANG=leaf: --switches cannot stand beside"},
-		{OSP_JOB_GANG, "", true, "ONESPINE_GANG: --switches cannot stand beside"},
+		 "ONESPINE_GANG: --gang=sp ne: ' ' is not allowed in a level's name"},
+		{OSP_JOB_GANG, "leaf", true, "ONESPINE_GANG=leaf: --switches cannot be combined"},
+		{OSP_JOB_GANG, "", true, "ONESPINE_GANG: --switches cannot be combined"},
 		{OSP_JOB_GANG_DOMAINS, "0", false,
 		 "ONESPINE_GANG_DOMAINS: --gang-domains=0: in how many domains at most is"},
 		{OSP_JOB_GANG_DOMAINS, "2", true,
-		 "ONESPINE_GANG_DOMAINS=2: --switches cannot stand beside --gang"},
+		 "ONESPINE_GANG_DOMAINS=2: --switches cannot be combined with --gang"},
 		{OSP_JOB_GANG_SEGMENT, "16", false,
 		 "ONESPINE_GANG_SEGMENT: --gang-segment=16: a level and a number of nodes are"},
 		{OSP_JOB_GANG_SEGMENT, "leaf:16", true,
-		 "ONESPINE_GANG_SEGMENT=leaf:16: --switches cannot stand beside --gang"},
+		 "ONESPINE_GANG_SEGMENT=leaf:16: --switches cannot be combined with --gang"},
 		{OSP_JOB_GANG_LAYOUT, "tp8,pp", false,
 		 "ONESPINE_GANG_LAYOUT: --gang-layout, column 5: 'pp': a size is a"},
 		{OSP_JOB_GANG_LAYOUT, "tp8,pp8", true,
-		 "ONESPINE_GANG_LAYOUT=tp8,pp8: --switches cannot stand beside --gang"},
+		 "ONESPINE_GANG_LAYOUT=tp8,pp8: --switches cannot be combined with --gang"},
 		{OSP_JOB_GANG_KEEP, "leaf", false,
 		 "ONESPINE_GANG_KEEP: --gang-keep=leaf: a group (tp, cp, dp, pp or ep) and a"},
 		{OSP_JOB_GANG_SPARES, "x", false, "ONESPINE_GANG_SPARES"},
@@ -1160,7 +1160,7 @@ static void names_the_variable_that_asked(void **state)
 static void names_each_variable_that_asked(void **state)
 {
 	static const char told[] = "ONESPINE_GANG=core ONESPINE_GANG_SEGMENT=leaf:4: --switches "
-				   "cannot stand beside --gang";
+				   "cannot be combined with --gang";
 
 	with_shadow(state);
 	set_switches();
@@ -1219,7 +1219,7 @@ static void hands_on_the_shadows_refusal(void **state)
 }
 
 /* A user may have set the variable long ago, so the refusal of what it asks for names it. */
-static void names_the_variable_that_asked(void **state)
+static void names_the_variable_of_what_does_not_fit(void **state)
 {
 	static const struct {
 		const char *variable, *option;
@@ -1232,9 +1232,10 @@ static void names_the_variable_that_asked(void **state)
 		{NULL, "spine", false, "no spine holds it"},
 		/* it only said off: the policy asks */
 		{"ONESPINE_GANG=off", NULL, false, "no spine holds it"},
-		/* the option counts, or segments are all that a variable asked for */
+		/* the option counts */
 		{"ONESPINE_GANG=leaf", "spine", false, "no spine holds it"},
-		{"ONESPINE_GANG_SEGMENT=leaf:4", NULL, false, "no spine holds it"},
+		{"ONESPINE_GANG_SEGMENT=leaf:4", NULL, false,
+		 "ONESPINE_GANG_SEGMENT=leaf:4: no spine holds it"},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -1245,7 +1246,7 @@ static void names_the_variable_that_asked(void **state)
 		if (cases[i].option)
 			ask(cases[i].option);
 		if (cases[i].by_variable)
-			add_option(OSP_SPANK_BY_VARIABLE "=1");
+			add_option(OSP_SPANK_BY_VARIABLE "=gang");
 		assert_int_equal(job_submit(&job, 1000, &message),
 				 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 		if (strcmp(message, cases[i].says) != 0)
@@ -2452,7 +2453,7 @@ int main(void)
 		cmocka_unit_test(names_each_variable_that_asked),
 		cmocka_unit_test(refuses_the_doctors_probe_without_a_line),
 		cmocka_unit_test_setup(hands_on_the_shadows_refusal, with_shadow),
-		cmocka_unit_test(names_the_variable_that_asked),
+		cmocka_unit_test(names_the_variable_of_what_does_not_fit),
 		cmocka_unit_test(drops_what_users_forge),
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
