@@ -168,6 +168,7 @@ static void reads_odd_records(void **state)
 	assert_true(shadow_gang_request(job, &effective));
 	job->spank_job_env_size = 0; /* none of them counts */
 	assert_false(shadow_gang_request(job, &effective));
+	job->spank_job_env_size = 2; /* to be freed */
 }
 
 /* Options that this release cannot read, or of which it reads only some, leave a gang of the
@@ -402,6 +403,7 @@ static void gives_no_advice_that_cannot_be_followed(void **state)
 	job->details->expanding_jobid = 0;
 	job->details->dependency = xstrdup("expand:7");
 	assert_false(shadow_gang_request(job, &effective));
+	xfree(job->details->dependency);
 }
 
 /* --- what it needs of each node --------------------------------------------------------------- */
