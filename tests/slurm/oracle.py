@@ -35,7 +35,8 @@ a gang. Where it is asked for in segments or in several domains, each set of nod
   others  jobs that wait behind it, in the state built twice: none waits longer than behind the same job confined
           to the gang's domain (not where it waits in several partitions: it holds nodes in each); where both got the
           same nodes, SchedNodeList of those that wait is the same too
-          (the nodes of one that runs depend on which scheduler came first; so do those of the confined job, so
+          (behind components the same as in one of several cycles of backfill behind the confined ones;
+          the nodes of one that runs depend on which scheduler came first; so do those of the confined job, so
           where they are not the gang's it is looked at up to four times, and one as late as ours is enough)
 
 Licenses (seats of the license "tool"), counted features ("[a*1&b*1]") and features of which all nodes have the same
@@ -336,7 +337,9 @@ class Question:
             if not any(found) or same:
                 break
         if any(found) and not self.later_behind(behind, confined):
-            found = self.moved_all_the_same(place, (alone, confined))
+            found, later = self.moved_all_the_same(place, (alone, confined))
+            if any(found) and self.state.components and not later:
+                found = self.moved_in_each_cycle(place, (gang, behind), found)
         self.differences += [words for words in found if words]
 
     def later_behind(self, behind, confined):
@@ -346,12 +349,33 @@ class Question:
 
     def moved_all_the_same(self, place, alone_and_confined):
         """What has other nodes behind the gang confined to its domain, too: 22.05 gives the nodes of others the weights
-        that they had for the job before, so --exclude alone changes which of equal nodes a plan takes."""
+        that they had for the job before, so --exclude alone changes which of equal nodes a plan takes. And whether one
+        waits longer there."""
         alone, confined = alone_and_confined
         both, behind = self.others_behind(self.state.as_gang_in(place))
         same = both.nodes == alone.nodes and not judge.apart(both.start_s, alone.start_s)
-        return [self.held_behind(" ".join(request), (both, ours), (alone, stock), same)
-                for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock]
+        found = [self.held_behind(" ".join(request), (both, ours), (alone, stock), same)
+                 for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock]
+        return found, self.later_behind(behind, confined)
+
+    def moved_in_each_cycle(self, place, gang_and_behind, found):
+        """What of that has its nodes behind the confined components in none of several cycles of backfill: there 22.05
+        plans them, and what is behind them, now on these and now on those of equal nodes (doc/soak.md, 381144)."""
+        gang, behind = gang_and_behind
+        alone, confined = self.others_behind(self.state.confined_to(place))
+        pairs = [(ours, stock) for ours, stock in zip(behind, confined) if ours and stock]
+        cycles = [[] for _ in pairs]
+        for _ in range(LOOKS):
+            await_cycle(alone.job)
+            alone.look()
+            front = judge.Answer(alone.runs, alone.start_s, alone.nodes)
+            for (_, stock), seen in zip(pairs, cycles):
+                stock.look()
+                seen.append((front, judge.Answer(stock.runs, stock.start_s, stock.nodes)))
+        if len(pairs) != len(found):  # another one was refused
+            return found
+        return [words if words and judge.never_so(gang, ours, seen) else None
+                for words, (ours, _), seen in zip(found, pairs, cycles)]
 
     def held_behind(self, request, ours_behind, stock_behind, same):
         """One job behind the gang against itself behind the confined job, and what is different; `same`: these two, and

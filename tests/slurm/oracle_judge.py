@@ -137,12 +137,21 @@ def moved(ours, stock, same, starts_alone):
     return "has other nodes" if ours.nodes != stock.nodes else None
 
 
+def never_so(gang, ours, cycles):
+    """`cycles`: the confined job and the one behind it, in one cycle of backfill after the other. Whether in none of
+    them both had the nodes and the starts of the gang and of the job behind that."""
+    so = any(not stock.runs and alone.runs == gang.runs and alone.nodes == gang.nodes and stock.nodes == ours.nodes
+             and not apart(alone.start_s, gang.start_s) and not apart(stock.start_s, ours.start_s)
+             for alone, stock in cycles)
+    return None if so else "has other nodes in each cycle"
+
+
 # --- the self-test ---------------------------------------------------------------------------------------
 
 ONE, TWO = {"n1", "n2"}, {"n3", "n4"}
 RUNS, WAITS, PLAN, OTHER = Answer(True, 0, ONE), Answer(False, NEVER, set()), Answer(False, 600, ONE), Answer(
     False, 600, TWO)
-REFUSED = Answer(False, NEVER, ONE)
+REFUSED, LATER = Answer(False, NEVER, ONE), Answer(False, 1200, ONE)
 AHEAD, BEGUN = ("PENDING", ONE), ("RUNNING", ONE)
 
 CASES = [  # the rule, what is answered, whether that is wrong
@@ -221,6 +230,14 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("moved", (PLAN, OTHER, True, True), False),
     ("moved", (RUNS, OTHER, True, False), False),
     ("moved", (PLAN, OTHER, True, False), True),
+    ("never_so", (OTHER, PLAN, [(OTHER, OTHER), (OTHER, PLAN)]), False),  # Slurm itself alternates
+    ("never_so", (OTHER, PLAN, [(OTHER, OTHER), (OTHER, OTHER)]), True),
+    ("never_so", (OTHER, PLAN, [(PLAN, PLAN)]), True),  # behind what has other nodes
+    ("never_so", (OTHER, PLAN, [(OTHER, LATER)]), True),
+    ("never_so", (PLAN, OTHER, [(LATER, OTHER)]), True),
+    ("never_so", (OTHER, PLAN, [(OTHER, RUNS)]), True),
+    ("never_so", (OTHER, PLAN, []), True),
+    ("never_so", (RUNS, OTHER, [(Answer(False, 0, ONE), OTHER)]), True),
 ]
 
 
