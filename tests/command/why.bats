@@ -84,6 +84,9 @@ because() {
 	job '. + {reason: "ReqNodeNotAvail, Reserved for maintenance", node_count: 2, whole_nodes: true}'
 	[[ $(because) == "nodes that it needs are down, drained or reserved for others" ]]
 	[[ $(why 1206 --json | jq -c .starts_now) == false ]]
+	# what keeps it is no lack of nodes, and only the scheduler knows it
+	job '. + {reason: "ReqNodeNotAvail, May be reserved for other job", node_count: 2, whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: its stored request has the key '"'mixed_max'"', which this release does not know]"}'
+	[[ $(because) == "waits: its stored request has the key 'mixed_max', which this release does not know" ]]
 }
 
 @test "nearest has 0 free is never said beside room for it now: its nodes' state is what counts" {

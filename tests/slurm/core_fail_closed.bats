@@ -79,10 +79,10 @@ other_layout() {
 	mkdir "$BATS_TEST_TMPDIR/other"
 	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
 	other_layout "$BATS_TEST_TMPDIR/other/select_cons_tres.so" 3
-	if [[ $(scontrol --version) == *' 22.05'* ]]; then
+	if ! slurm_at_least 24.05; then
 		cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
 		submit --gang -N2
-		await 20 log_since 'headers of another Slurm 22.05.8 than this one: a job has [0-9]+ bytes and not'
+		await 20 log_since 'headers of another Slurm 2[0-9.]+ than this one: a job has [0-9]+ bytes and not'
 		cluster_stop
 		cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 	else

@@ -74,7 +74,7 @@ kept_blocks() {
 }
 
 @test "beside topology/block" {
-	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none'
+	slurm_at_least 24.05 || skip 'Slurm before 23.11 has none, and 23.11 knows no BlockSizes'
 	beside topology/block --topology "$BATS_FILE_TMPDIR/block.conf"
 	core_assertions
 	# segments are ours or Slurm's, never both

@@ -263,7 +263,7 @@ setup_file() {
 	# shellcheck disable=SC2034 # change counts it
 	ROW=0
 	# shellcheck disable=SC2034 # the rows name it
-	GPU=$(slurm_at_least 24.11 && echo gres/gpu || echo gpu)
+	GPU=$(slurm_at_least 23.11 && echo gres/gpu || echo gpu)
 	while IFS='|' read -r outcome options words <&4; do
 		change "${outcome// /}" "$options" "$words"
 	done 4<<-'END'

@@ -234,7 +234,8 @@ static bool names_nodes(const struct osp_state_job *job)
 
 /* Returns whether Slurm says ReqNodeNotAvail of a job that names no nodes because too few are up:
  * then the sentence about its nodes says which a gang lacks. Of one that has room Slurm says so
- * because of a reservation that comes, or of a component because the scheduler refused it. */
+ * because of a reservation that comes, or because the scheduler refused it for what the note has:
+ * of a component, and in 23.11 of any gang. */
 static bool lacks_nodes(const struct osp_state_job *job, const struct osp_gang *gang,
 			const struct osp_story *story)
 {
@@ -242,7 +243,7 @@ static bool lacks_nodes(const struct osp_state_job *job, const struct osp_gang *
 
 	if (story->kind != OSP_WAITING_REQUIRED || names_nodes(job) || gang->advise)
 		return false;
-	if (is_component(job) && begins_with(note, WAITS) && !counts_nodes(note))
+	if (begins_with(note, WAITS) && !counts_nodes(note))
 		return true;
 	return story->looked && !story->room;
 }
