@@ -14,7 +14,10 @@
 #include "lib/place/launch.h"
 
 #define PREFIX OSP_LAUNCH_RESERVATION
-#define FLAGS  (RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_PURGE_COMP)
+/* Without the last one, jobs that have it would be held when it is deleted. */
+#define FLAGS                                                                                      \
+	(RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_PURGE_COMP |                     \
+	 RESERVE_FLAG_NO_HOLD_JOBS)
 
 /* What is done with each of these reservations; 0, or -1 with `error` set. */
 typedef int left_f(const char *name, struct osp_text *text, struct osp_error *error);
@@ -34,6 +37,21 @@ static uint32_t job_of(const reserve_info_t *record)
 	return *digits >= '1' && *digits <= '9' && !*end && job < UINT32_MAX ? (uint32_t)job : 0;
 }
 
+/* Returns whether the name is one of `list`, with commas: a job may have several reservations. */
+static bool is_among(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *one = list; one && *one; one += strspn(one, ",")) {
+		size_t one_length = strcspn(one, ",");
+
+		if (one_length == length && !memcmp(one, name, length))
+			return true;
+		one += one_length;
+	}
+	return false;
+}
+
 /* Returns whether the job has the reservation, and has not ended; -1 with `error` set. */
 static int is_used(uint32_t job, const char *name, struct osp_error *error)
 {
@@ -49,7 +67,7 @@ static int is_used(uint32_t job, const char *name, struct osp_error *error)
 	for (uint32_t i = 0; i < message->record_count && !used; i++) {
 		const slurm_job_info_t *record = &message->job_array[i];
 
-		used = record->resv_name && !strcmp(record->resv_name, name) &&
+		used = is_among(record->resv_name, name) &&
 		       (record->job_state & JOB_STATE_BASE) < JOB_COMPLETE;
 	}
 	slurm_free_job_info_msg(message);
@@ -59,7 +77,7 @@ static int is_used(uint32_t job, const char *name, struct osp_error *error)
 static int for_each(left_f *f, struct osp_text *text, struct osp_error *error)
 {
 	reserve_info_msg_t *message = NULL;
-	int rc = 0;
+	int rc = 0, failed = 0;
 
 	osp_slurm_begin();
 	errno = 0;
@@ -71,10 +89,12 @@ static int for_each(left_f *f, struct osp_text *text, struct osp_error *error)
 		uint32_t job = job_of(record);
 		int used = job ? is_used(job, record->name, error) : 1;
 
-		rc = used < 0 ? -1 : used ? 0 : f(record->name, text, error);
+		rc = used < 0 ? -1 : 0;
+		if (!used && f(record->name, text, error))
+			failed = -1; /* this one alone */
 	}
 	slurm_free_reservation_info_msg(message);
-	return rc;
+	return rc ? rc : failed;
 }
 
 static int name_it(const char *name, struct osp_text *text, struct osp_error *error)
@@ -91,7 +111,8 @@ static int delete_it(const char *name, struct osp_text *text, struct osp_error *
 	errno = 0;
 	if (slurm_delete_reservation(&message) == SLURM_SUCCESS)
 		osp_text_printf(text, "reservation %s deleted: no gang waits with it\n", name);
-	else if (errno != ESLURM_RESERVATION_INVALID) /* slurmctld was quicker */
+	else if (errno != ESLURM_RESERVATION_INVALID && /* slurmctld was quicker */
+		 errno != ESLURM_RESERVATION_BUSY)	/* another job of the owner has it */
 		return osp_error_set(error,
 				     "reservation %s, with which no gang waits, cannot be "
 				     "deleted: %s",

@@ -248,8 +248,8 @@ static void check_launch_left(struct osp_diagnosis *diagnosis)
 	if (!names)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "slurmctld was killed while it kept nodes for a gang's next start, and no gang "
-		 "waits with them: reservation %s",
+		 "nodes are kept for a gang's next start, but it was cancelled or changed, or "
+		 "slurmctld was killed, and no gang waits with them: reservation %s",
 		 names);
 	osp_cure(diagnosis, "scontrol delete reservation=..; onespine-topology-watch.service does "
 			    "so by itself");

@@ -10,7 +10,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 2
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf PrivateData=jobs \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 	cat >"$ONESPINE_CLUSTER/told.conf" <<-END
 		SwitchName=s1 Switches=l1
@@ -37,7 +37,7 @@ journal_has() {
 
 # keeps NAME NODES [FLAGS]: a reservation as slurmctld makes it for a gang's next start
 keeps() {
-	scontrol create reservation "ReservationName=$1" "Nodes=$2" Users=root StartTime=now Duration=5 \
+	scontrol create reservation "ReservationName=$1" "Nodes=$2" Users=root "StartTime=${START:-now}" Duration=5 \
 		Flags="${3:-FLEX,IGNORE_JOBS,PURGE_COMP=1:00,NO_HOLD_JOBS_AFTER_END}"
 }
 
@@ -61,21 +61,46 @@ kept_are() {
 	# somebody's own: another name, and other flags
 	keeps onespine_launch_mine n4
 	keeps onespine_launch_4000001 n4 MAINT,IGNORE_JOBS
+	START=now+1hour keeps onespine_launch_4000002 n4 FLEX,IGNORE_JOBS,PURGE_COMP=1:00
+	# a user is not told of the gang, and so of none
+	run as_other_user "${ONESPINE_PREFIX:?}/bin/onespine" doctor
+	[[ $output != *'no gang waits with them'* ]] || fail "$output"
 	run onespine doctor
 	holds "$output" 'no gang waits with them: reservation '
 	holds "$output" onespine_launch_4000000
 	holds "$output" "onespine_launch_$ended"
-	[[ $output != *"onespine_launch_$job"[,\ ]* && $output != *4000001* && $output != *mine* ]] || fail "$output"
+	[[ $output != *"onespine_launch_$job"[,\ ]* && $output != *400000[12]* && $output != *mine* ]] || fail "$output"
 	watch_begins
-	await 20 kept_are "$(printf '%s\n' onespine_launch_4000001 onespine_launch_mine "onespine_launch_$job" | sort | paste -sd' ')"
+	await 20 kept_are "$(printf '%s\n' onespine_launch_4000001 onespine_launch_4000002 onespine_launch_mine "onespine_launch_$job" | sort | paste -sd' ')"
 	journal_has '^reservation onespine_launch_4000000 deleted: no gang waits with it$'
 	journal_has "^reservation onespine_launch_$ended deleted: no gang waits with it\$"
 	# the gang has ended, too
 	scancel "$job"
 	await 20 journal_has "^reservation onespine_launch_$job deleted"
-	kept_are 'onespine_launch_4000001 onespine_launch_mine'
+	kept_are 'onespine_launch_4000001 onespine_launch_4000002 onespine_launch_mine'
 	run onespine doctor
 	[[ $output != *'no gang waits with them'* ]] || fail "$output"
+}
+
+@test "one that another job has stays, and so does a gang's beside another; the rest is deleted all the same" {
+	keeps onespine_launch_4000000 n2
+	other=$(submit -N1 --reservation=onespine_launch_4000000 --hold)
+	job=$(submit --gang -N2 --exclusive --hold)
+	keeps "onespine_launch_$job" n1
+	keeps own n4
+	scontrol update "JobId=$job" "ReservationName=own,onespine_launch_$job"
+	# 22.05 takes the first of a list in an update
+	[[ $(squeue -h -o %v -j "$job") == *onespine_launch_"$job"* ]] || scontrol update "JobId=$job" "ReservationName=onespine_launch_$job"
+	keeps onespine_launch_4000001 n3
+	run onespine doctor
+	holds "$output" 'no gang waits with them: reservation onespine_launch_4000000,onespine_launch_4000001'
+	watch_begins
+	await 20 kept_are "$(printf '%s\n' onespine_launch_4000000 "onespine_launch_$job" own | sort | paste -sd' ')"
+	stays 3 journal_has '^reservation onespine_launch_4000001 deleted'
+	[[ $(grep -c '^launches: ' "$BATS_FILE_TMPDIR/watch.log") == 0 ]] || fail "$(cat "$BATS_FILE_TMPDIR/watch.log")"
+	equal "$(squeue -h -o %v -j "$other")" onespine_launch_4000000
+	scancel "$other"
+	await 20 journal_has '^reservation onespine_launch_4000000 deleted'
 }
 
 @test "a watch that may not delete them says so once, and asks on" {

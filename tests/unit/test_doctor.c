@@ -743,8 +743,9 @@ static void test_launch_left(void **state)
 	make_host(&host);
 	host.facts.running.launch_left = "onespine_launch_7,onespine_launch_9";
 	expect(&host, RIGHT,
-	       "warning places: slurmctld was killed while it kept nodes for a gang's next start, "
-	       "and no gang waits with them: reservation onespine_launch_7,onespine_launch_9 | "
+	       "warning places: nodes are kept for a gang's next start, but it was cancelled or "
+	       "changed, or slurmctld was killed, and no gang waits with them: reservation "
+	       "onespine_launch_7,onespine_launch_9 | "
 	       "scontrol delete reservation=..; onespine-topology-watch.service does so by itself");
 	host.facts.controller = false;
 	expect(&host, RIGHT, "");

@@ -209,13 +209,18 @@ static void report_block_ends(void)
 	osp_snapshot_free(snapshot);
 }
 
-static void report_launch_left(void)
+/* PrivateData may hide the gangs that have these reservations from others. */
+static void report_launch_left(uid_t slurm_user)
 {
 	struct osp_error ignored = {.text = ""};
 	struct osp_text names = OSP_TEXT_INIT;
-	int rc = osp_launch_left(&names, &ignored);
-	char *list = osp_text_take(&names);
+	char *list;
+	int rc;
 
+	if (geteuid() != 0 && geteuid() != slurm_user)
+		return;
+	rc = osp_launch_left(&names, &ignored);
+	list = osp_text_take(&names);
 	if (!rc && list && *list)
 		report("launch_left", list);
 	free(list);
@@ -242,7 +247,7 @@ static void ask(const char *cluster, const char *topology_path)
 	if (topology_path)
 		report_old_places(topology_path);
 	report_block_ends();
-	report_launch_left();
+	report_launch_left(conf->slurm_user_id);
 	report("end", "");
 }
 
