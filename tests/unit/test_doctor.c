@@ -1283,6 +1283,7 @@ static void test_parts_alone(void **state)
 static void test_part_is_named_but_missing(void **state)
 {
 	struct host host;
+	struct osp_slurm_conf *conf;
 	char *lacking;
 
 	(void)state;
@@ -1306,9 +1307,13 @@ static void test_part_is_named_but_missing(void **state)
 	       "onespine-placement on this host\n"
 	       "wrong spank: /e/plugstack.conf:1 names /o/onespine.so, which is not on this host | "
 	       "install the package onespine-spank on this host");
+	conf = osp_slurm_conf_read("/e/slurm.conf", read_text, (void *)GOOD, NULL);
+	assert_non_null(conf);
+	host.facts.conf = conf; /* expect() has freed its own */
 	lacking = osp_doctor_lacking(&host.facts);
 	assert_string_equal(lacking, "");
 	free(lacking);
+	osp_slurm_conf_free(conf);
 	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_GATE; /* a node: the gate, no placement */
 	host.facts.spank.plugin = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
 	host.facts.controller = false;
