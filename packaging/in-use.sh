@@ -56,8 +56,8 @@ onespine_may_go() {
 		onespine_pattern='PluginDir[[:space:]]*=.*/usr/lib(64)?/onespine([/: ]|$)|JobSubmitPlugins[[:space:]]*=.*onespine'
 		onespine_without='slurmctld would not start, or place gangs anywhere'
 		;;
-	onespine-spank)
-		onespine_pattern='/onespine\.so'
+	onespine-spank) # Slurm finds a file without a folder in PluginDir
+		onespine_pattern='[/[:space:]]onespine\.so'
 		;;
 	onespine-gate) # the scripts that slurm.conf names are in the package onespine
 		onespine_daemon slurmd || return 0
