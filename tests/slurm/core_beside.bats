@@ -44,13 +44,6 @@ fill() {
 	await 60 none_pending fill
 }
 
-still_running() {
-	local node
-	for node in $(hostnames "$1"); do
-		equal "$(job_state "${job_on[$node]}")" RUNNING "job of $node" || return 1
-	done
-}
-
 planned_nodes() {
 	hostnames "$(job_field "$1" SchedNodeList)" | paste -sd' '
 }

@@ -63,24 +63,6 @@ all_as_asked() {
 	holds "$(onespine audit)" "$1 gang$( (($1 == 1)) || echo s) running: $1 as asked for, 0 not"
 }
 
-# fill PARTITION HOSTLIST: a job on each node; job_on[NODE] is its number
-fill() {
-	local node
-	declare -gA job_on
-	for node in $(hostnames "$2"); do
-		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 --exclusive)
-	done
-	await 30 none_pending fill
-}
-
-# still_running HOSTLIST: the jobs of these nodes
-still_running() {
-	local node
-	for node in $(hostnames "$1"); do
-		equal "$(job_state "${job_on[$node]}")" RUNNING "job of $node" || return 1
-	done
-}
-
 @test "a gang preempts in one NVLink domain, that where the fewest jobs have to go" {
 	# v2 has n9 free: three jobs of it go, and none of v1
 	fill low 'n[1-8,10-12]'

@@ -47,24 +47,6 @@ note_holds() {
 	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
 }
 
-# fill PARTITION HOSTLIST: a job on each node; job_on[NODE] is its number
-fill() {
-	local node
-	declare -gA job_on
-	for node in $(hostnames "$2"); do
-		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 --exclusive)
-	done
-	await 30 none_pending fill
-}
-
-# still_running HOSTLIST: the jobs of these nodes
-still_running() {
-	local node
-	for node in $(hostnames "$1"); do
-		equal "$(job_state "${job_on[$node]}")" RUNNING "job of $node" || return 1
-	done
-}
-
 gone_from() {
 	local node
 	for node in $(hostnames "$1"); do

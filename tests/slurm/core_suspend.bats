@@ -27,13 +27,6 @@ fill() {
 	await 30 none_pending fill
 }
 
-still_running() {
-	local node
-	for node in $(hostnames "$1"); do
-		equal "$(job_state "${job_on[$node]}")" RUNNING "job of $node" || return 1
-	done
-}
-
 has_reason() {
 	[[ $(job_reason "$1") == "$2" ]]
 }

@@ -18,15 +18,7 @@ setup_file() {
 {"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9,11,13]"},
 {"level": "leaf", "name": "l4", "in": "s2", "nodes": "n[10,12,14]"}]}
 END
-	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
-		defaults:
-		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, spares: 6}
-	END
-	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
-	export OUT=$BATS_FILE_TMPDIR/out
-	mkdir -m 1777 "$OUT"
-	chmod 755 "$BATS_FILE_TMPDIR"
+	gates_with_spares 6
 }
 
 # runs_on NODES OPTION..: a gang of two spines ends with its tasks on these nodes by rank, and its host file says so

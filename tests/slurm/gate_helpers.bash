@@ -20,6 +20,19 @@ gate_budget() {
 	export BUDGET_S SILENT_S
 }
 
+# gates_with_spares K: for setup_file, after gate_budget. A cluster with gates, whose jobs may ask for K spares and write to OUT.
+gates_with_spares() {
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, spares: $1}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+	export OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$OUT"
+	chmod 755 "$BATS_FILE_TMPDIR"
+}
+
 # gate_fakes: the folder of the fake libraries, which make check builds
 gate_fakes() {
 	(

@@ -17,15 +17,7 @@ setup_file() {
 {"level": "nvlink", "name": "v1", "nodes": "n[1-2,5-7]"},
 {"level": "nvlink", "name": "v2", "nodes": "n[3-4,8]"}]}
 END
-	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
-		defaults:
-		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, spares: 2}
-	END
-	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
-	export OUT=$BATS_FILE_TMPDIR/out
-	mkdir -m 1777 "$OUT"
-	chmod 755 "$BATS_FILE_TMPDIR"
+	gates_with_spares 2
 }
 
 # ran JOB: its script has written all of its nodes

@@ -15,15 +15,7 @@ setup_file() {
 {"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1,3,5]"},
 {"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[2,4,6]"}]}
 END
-	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
-		defaults:
-		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, spares: 2}
-	END
-	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
-	export OUT=$BATS_FILE_TMPDIR/out
-	mkdir -m 1777 "$OUT"
-	chmod 755 "$BATS_FILE_TMPDIR"
+	gates_with_spares 2
 }
 
 # 32 GPUs, tp 8, pp 2, dp 2 as Megatron orders them: node rank = dp rank + 2 x stage. A pipeline is two nodes of a leaf of three.
