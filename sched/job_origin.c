@@ -11,7 +11,7 @@
 
 #define VALUE_SHOWN 40 /* bytes of a variable's value */
 
-/* Tells whether a list of words with blanks between them has the word. */
+/* Returns whether a list of words with blanks between them has the word. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -40,7 +40,7 @@ static const char *value_by_variable(const job_desc_msg_t *job,
 	return list && has_word(list, option->name) ? value : NULL;
 }
 
-/* Tells whether the sentence mentions "--NAME", and not the beginning of a longer name. */
+/* Returns whether the sentence mentions "--NAME", and not the beginning of a longer name. */
 static bool mentions(const char *sentence, const char *name)
 {
 	size_t length = strlen(name);
@@ -54,7 +54,7 @@ static bool mentions(const char *sentence, const char *name)
 	return false;
 }
 
-/* Tells whether the option itself makes a gang, or says which. */
+/* Returns whether the option itself makes a gang, or says which. */
 static bool makes_gang(enum osp_job_option_id id, const char *value)
 {
 	return (id == OSP_JOB_GANG && strcasecmp(value, "off") != 0) ||
@@ -75,7 +75,7 @@ const char *osp_job_origin_add(const job_desc_msg_t *job, const struct osp_our_e
 		const char *value = value_by_variable(job, ours, id);
 		bool with_value = value && *value && !of_option;
 
-		if (!value || strstr(sentence, option->variable) == sentence ||
+		if (!value || !strncmp(sentence, option->variable, strlen(option->variable)) ||
 		    !(mentions(sentence, option->name) || (makes_gang(id, value) && !of_option)))
 			continue;
 		used += (size_t)snprintf(buffer + used, buffer_bytes - used, "%s%s%s%.*s",

@@ -50,9 +50,8 @@ int osp_ask_partition(const struct osp_world *world, const char *name, struct os
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* Adds the nodes of one or several partitions; all nodes if there is none to name. */
-static int add_partitions(const struct osp_world *world, const char *names, struct osp_nodeset *set,
-			  struct osp_error *error)
+int osp_ask_add_partitions(const struct osp_world *world, const char *names,
+			   struct osp_nodeset *set, struct osp_error *error)
 {
 	const struct osp_snapshot *snapshot = world->snapshot;
 	char *copy = strdup(names);
@@ -193,16 +192,6 @@ static void apply_reservation(const struct osp_snapshot *snapshot,
 	}
 }
 
-/* Returns the reservation of that name; NULL if there is none, or several are named. */
-static const struct osp_state_reservation *find_reservation(const struct osp_snapshot *snapshot,
-							    const char *name)
-{
-	for (uint32_t i = 0; name && i < snapshot->reservation_count; i++)
-		if (!strcmp(snapshot->reservations[i].name, name))
-			return &snapshot->reservations[i];
-	return NULL;
-}
-
 /* Returns whether a job in the reservation `own` may have nodes of `other`. */
 static bool may_overlap(const struct osp_state_reservation *own,
 			const struct osp_state_reservation *other)
@@ -216,7 +205,8 @@ static int apply_reservations(const struct osp_snapshot *snapshot,
 			      const struct osp_fit_question *question, struct osp_nodeset *scratch,
 			      struct osp_fit_answer *answer, struct osp_error *error)
 {
-	const struct osp_state_reservation *own = find_reservation(snapshot, question->reservation);
+	const struct osp_state_reservation *own =
+		osp_snapshot_find_reservation(snapshot, question->reservation);
 	int result = 0;
 
 	for (uint32_t i = 0; !question->every_node && i < snapshot->reservation_count; i++) {
@@ -241,7 +231,7 @@ static int fill_sets(const struct osp_world *world, const struct osp_fit_questio
 	struct osp_nodeset *excluded = answer->chosen; /* not yet in use */
 
 	if (question->partitions) {
-		if (add_partitions(world, question->partitions, answer->usable, error) < 0)
+		if (osp_ask_add_partitions(world, question->partitions, answer->usable, error) < 0)
 			return -1;
 	} else {
 		osp_nodeset_fill(answer->usable);

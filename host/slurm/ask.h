@@ -74,6 +74,10 @@ void osp_answer_clear(struct osp_fit_answer *answer);
 /* Returns the level of that name; -1 with the nearest right one in `error`. */
 int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error);
 
+/* Adds the nodes of one or several partitions to `set`. Returns 0, or -1 with `error` set. */
+int osp_ask_add_partitions(const struct osp_world *world, const char *names,
+			   struct osp_nodeset *set, struct osp_error *error);
+
 /* Returns the partition of that name (NULL: the default one, or none); -1 with the nearest in
  * `error`. */
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);

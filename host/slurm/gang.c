@@ -87,6 +87,14 @@ int64_t osp_gang_waits_since(const struct osp_state_job *job)
 	return job->eligible_s > job->submit_s ? job->eligible_s : job->submit_s;
 }
 
+bool osp_gang_may_begin(const struct osp_state_job *job, int64_t now_s, int64_t *since_s)
+{
+	bool may = osp_gang_waits_since(job) <= now_s;
+
+	*since_s = may ? osp_gang_waits_since(job) : job->submit_s;
+	return may;
+}
+
 int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
 		  const struct osp_state_job *job, struct osp_whereabouts *where)
 {

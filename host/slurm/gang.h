@@ -39,6 +39,10 @@ bool osp_gang_held(const struct osp_config *config, const struct osp_topology *t
 /* Since when a pending gang could have run, which --gang=LEVEL@TIME counts from. */
 int64_t osp_gang_waits_since(const struct osp_state_job *job);
 
+/* Returns whether a pending job may begin at `now_s`, and sets *since_s to when it could first;
+ * else, as of one with --begin, to when it was submitted. */
+bool osp_gang_may_begin(const struct osp_state_job *job, int64_t now_s, int64_t *since_s);
+
 /*
  * Where the nodes of a job really are. `level`: the lowest that all of them share one domain of
  * (0: a single node), -1: none.

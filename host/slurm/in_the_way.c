@@ -3,12 +3,12 @@
  * out */
 #include "host/slurm/in_the_way.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/policy/waiting.h"
 #include "host/output.h"
+#include "host/slurm/ask.h"
 
 #define JOBS_SHOWN 10
 
@@ -253,23 +253,6 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 
 /* --- nodes that cannot be launched ------------------------------------------------------------ */
 
-/* Adds the nodes of partitions; those that are not there have none. */
-static void add_partitions(const struct osp_snapshot *snapshot, const char *names,
-			   struct osp_nodeset *set)
-{
-	for (size_t length; names && *names; names += length + (names[length] == ',')) {
-		const struct osp_state_partition *partition;
-		char name[256];
-
-		length = strcspn(names, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, names);
-		partition = osp_snapshot_find_partition(snapshot, name);
-		if (partition)
-			osp_snapshot_add_hostlist(snapshot, partition->nodes_text, false,
-						  "partition", set, NULL);
-	}
-}
-
 static void add_no_capacity(json_t *root, const char *list, const char *reason)
 {
 	json_t *object = json_object();
@@ -279,16 +262,19 @@ static void add_no_capacity(json_t *root, const char *list, const char *reason)
 	json_object_set_new(root, "no_capacity", object);
 }
 
-int osp_no_capacity(const struct osp_snapshot *snapshot, const char *partitions,
-		    struct osp_text *text, json_t *root)
+int osp_no_capacity(const struct osp_world *world, const char *partitions, struct osp_text *text,
+		    json_t *root)
 {
+	const struct osp_snapshot *snapshot = world->snapshot;
+	struct osp_error ignored = {.text = ""}; /* a partition that is gone has no nodes */
 	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
 	const char *reason = NULL;
 	char *list = NULL;
 
 	if (!set)
 		return -1;
-	add_partitions(snapshot, partitions, set);
+	if (partitions)
+		osp_ask_add_partitions(world, partitions, set, &ignored);
 	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
 	     node = osp_nodeset_next(set, node + 1)) {
 		const struct osp_state_node *one = &snapshot->nodes[node];

@@ -26,7 +26,7 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
  * for them now, wherever they were: a line of `text` and "no_capacity" of `root`, if there are any.
  * Returns 0, or -1 if memory ran out.
  */
-int osp_no_capacity(const struct osp_snapshot *snapshot, const char *partitions,
-		    struct osp_text *text, json_t *root);
+int osp_no_capacity(const struct osp_world *world, const char *partitions, struct osp_text *text,
+		    json_t *root);
 
 #endif

@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "host/slurm/cluster_state.h"
+#include "lib/conf/slurm_conf.h"
 #include "lib/place/launch.h"
 
 #define PREFIX OSP_LAUNCH_RESERVATION
-/* Without the last one, jobs that have it would be held when it is deleted. */
+/* A reservation that lacks one of these is somebody's own. */
 #define FLAGS                                                                                      \
 	(RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_PURGE_COMP |                     \
 	 RESERVE_FLAG_NO_HOLD_JOBS)
@@ -37,21 +38,6 @@ static uint32_t job_of(const reserve_info_t *record)
 	return *digits >= '1' && *digits <= '9' && !*end && job < UINT32_MAX ? (uint32_t)job : 0;
 }
 
-/* Returns whether the name is one of `list`, with commas: a job may have several reservations. */
-static bool is_among(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *one = list; one && *one; one += strspn(one, ",")) {
-		size_t one_length = strcspn(one, ",");
-
-		if (one_length == length && !memcmp(one, name, length))
-			return true;
-		one += one_length;
-	}
-	return false;
-}
-
 /* Returns whether the job has the reservation, and has not ended; -1 with `error` set. */
 static int is_used(uint32_t job, const char *name, struct osp_error *error)
 {
@@ -67,7 +53,8 @@ static int is_used(uint32_t job, const char *name, struct osp_error *error)
 	for (uint32_t i = 0; i < message->record_count && !used; i++) {
 		const slurm_job_info_t *record = &message->job_array[i];
 
-		used = is_among(record->resv_name, name) &&
+		/* a job may have several */
+		used = osp_slurm_list_has(record->resv_name, name, NULL, 0) &&
 		       (record->job_state & JOB_STATE_BASE) < JOB_COMPLETE;
 	}
 	slurm_free_job_info_msg(message);

@@ -110,7 +110,7 @@ bool osp_drained_are_ended(const struct osp_slurm_conf *conf, const char *root);
 bool osp_is_controller(const struct osp_slurm_conf *conf);
 
 /*
- * Tells whether this host is one of the nodes: by its name (NodeHostname, else NodeName); or by a
+ * Returns whether this host is one of the nodes: by its name (NodeHostname, else NodeName); or by a
  * slurmd that no line names, as of a dynamic node, which runs here (SlurmdPidFile) or has left its
  * folder (SlurmdSpoolDir). Where slurmctld runs, a folder proves nothing: it stays when a host is
  * no longer a node.

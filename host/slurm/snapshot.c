@@ -240,6 +240,15 @@ const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_s
 	return NULL;
 }
 
+const struct osp_state_reservation *
+osp_snapshot_find_reservation(const struct osp_snapshot *snapshot, const char *name)
+{
+	for (uint32_t i = 0; name && i < snapshot->reservation_count; i++)
+		if (!strcmp(snapshot->reservations[i].name, name))
+			return &snapshot->reservations[i];
+	return NULL;
+}
+
 /* Returns whether a list of numbers, "1-3,5,8-16:2%4", holds `task`; one that Slurm cut short ends
  * in "...". */
 static bool task_in(const char *list, unsigned long task)

@@ -172,6 +172,10 @@ uint32_t osp_snapshot_find_node(const struct osp_snapshot *snapshot, const char 
 const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_snapshot *snapshot,
 							      const char *name);
 
+/* Returns the reservation of that name; NULL if there is none, or several are named. */
+const struct osp_state_reservation *
+osp_snapshot_find_reservation(const struct osp_snapshot *snapshot, const char *name);
+
 /* Returns whether `word` can be a job's number at all. 0, or -1 with `error` set. */
 int osp_check_job_word(const char *word, struct osp_error *error);
 

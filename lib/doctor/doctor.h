@@ -272,7 +272,7 @@ struct osp_doctor_findings {
 uint32_t osp_doctor_slurm(const struct osp_plugin_folder *folders, size_t count);
 
 /*
- * Tells whether this host's site takes the part: its package is here, or slurm.conf or
+ * Returns whether this host's site takes the part: its package is here, or slurm.conf or
  * plugstack.conf names what is in it. Rules about other parts find nothing. Of the gate,
  * `gate.prolog` and `gate.epilog` must be known.
  */

@@ -721,15 +721,12 @@ static bool is_for_lack_of_nodes(const struct fit *fit)
 static bool waits_for_reservation(const struct fit *fit)
 {
 	const struct osp_snapshot *snapshot = fit->world.snapshot;
-	const char *name = fit->question.reservation;
+	const struct osp_state_reservation *reservation =
+		osp_snapshot_find_reservation(snapshot, fit->question.reservation);
 
-	if (!name || fit->sbatch.result != OSP_SBATCH_REFUSED ||
-	    strcmp(fit->sbatch.says, "Invalid time specified") != 0)
-		return false;
-	for (uint32_t i = 0; i < snapshot->reservation_count; i++)
-		if (!strcmp(snapshot->reservations[i].name, name))
-			return snapshot->reservations[i].start_s > snapshot->time_s;
-	return false;
+	return reservation && fit->sbatch.result == OSP_SBATCH_REFUSED &&
+	       strcmp(fit->sbatch.says, "Invalid time specified") == 0 &&
+	       reservation->start_s > snapshot->time_s;
 }
 
 /* Answers the question. Returns the exit status, or -1 with `error` set. */

@@ -107,9 +107,8 @@ static void report_block_ends(struct why *why)
 /* Reports since when it waits; of a job that may not begin yet, when it was submitted. */
 static void report_wait(struct why *why)
 {
-	int64_t now_s = why->world->snapshot->time_s;
-	bool waits = osp_gang_waits_since(why->job) <= now_s;
-	int64_t since_s = waits ? osp_gang_waits_since(why->job) : why->job->submit_s;
+	int64_t now_s = why->world->snapshot->time_s, since_s;
+	bool waits = osp_gang_may_begin(why->job, now_s, &since_s);
 	char since[32], lasted[32];
 
 	osp_format_time(since_s, since, sizeof(since));
@@ -294,7 +293,7 @@ static int report_story(struct why *why, const struct osp_story *story)
 			"one domain or not\n");
 	report_reason(why);
 	report_times(why);
-	if (osp_no_capacity(why->world->snapshot, why->job->partition, &why->text, why->root))
+	if (osp_no_capacity(why->world, why->job->partition, &why->text, why->root))
 		return -1;
 	if (story->level > 0)
 		report_relaxing(why, (uint32_t)story->level);

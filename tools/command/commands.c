@@ -59,15 +59,15 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			 "sizes. Where the place of one is known only above its spine, none of its "
 			 "instances counts.",
 		 .answers = "none of its instances is on a known spine"},
-	[OSP_TOPOLOGY_ACCEPT] = {.name = "topology accept",
-				 .arguments = "[FILE]",
-				 .arguments_most = 1,
-				 .complete = OSP_COMPLETE_FILE,
-				 .summary = "put the answer that was held in force",
-				 .details =
-					 "Without FILE: of the topology in force. What was held is "
-					 "FILE.held.",
-				 .answers = "what was held cannot be put in force"},
+	[OSP_TOPOLOGY_ACCEPT] =
+		{.name = "topology accept",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "put the answer that was held in force",
+		 .details = "Puts FILE.held in force as FILE; without FILE, that of the "
+			    "topology in force.",
+		 .answers = "what was held cannot be put in force"},
 	[OSP_CONFIG_CHECK] =
 		{.name = "config check",
 		 .arguments = "[FILE]",
@@ -113,9 +113,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .summary = "what a training job's parallel groups send over which level",
 		 .details =
 			 "Works out a layout twice, with data and with pipelines inside the lower "
-			 "level: who is how far apart, over how many domains a group lies, what it "
-			 "sends a step, the segments, and the order of nodes. Without --topology "
-			 "and --job nothing is known of the fabric.",
+			 "level: how far apart the ranks of a group are, over how many domains it "
+			 "lies, what it sends a step, the segments, and the order of nodes. "
+			 "Without --topology and --job nothing is known of the fabric.",
 		 .answers = "the topology is too small, or groups cannot lie together as asked"},
 	[OSP_AUDIT] =
 		{.name = "audit",
@@ -243,11 +243,12 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .complete = OSP_COMPLETE_NODE,
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .summary = "check drained nodes again and give back those that are well",
-		 .details = "For root, on a host where srun works. Tries the nodes named, or all "
-			    "that are drained for a reason that begins with 'onespine: '; others' "
-			    "drains are never touched. Each is checked in full depth inside a "
-			    "maintenance reservation; what does not pass is drained again. A node "
-			    "that was given back too often stays out unless it is named.",
+		 .details =
+			 "For root, on a host where srun works. Tries the nodes named, or all "
+			 "that are drained for a reason that begins with 'onespine: '; others' "
+			 "drains are never touched. Each is checked in full depth inside a "
+			 "maintenance reservation; a node that does not pass is drained again. One "
+			 "that was given back too often stays out unless it is named.",
 		 .answers = "at least one node was not given back; with --dry-run: would not be "
 			    "checked"},
 	[OSP_QUARANTINE] =

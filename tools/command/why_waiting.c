@@ -48,9 +48,8 @@ static void add_line(struct osp_text *text, const struct osp_world *world,
 		     const struct osp_state_job *job, const struct asker *asker,
 		     const struct osp_gang *gang, const struct osp_story *story)
 {
-	int64_t now_s = world->snapshot->time_s;
-	bool waits = osp_gang_waits_since(job) <= now_s; /* it may begin now */
-	int64_t since_s = waits ? osp_gang_waits_since(job) : job->submit_s;
+	int64_t now_s = world->snapshot->time_s, since_s;
+	bool waits = osp_gang_may_begin(job, now_s, &since_s);
 	char lasted[32];
 
 	osp_text_printf(text, "%s", job->label);
@@ -74,6 +73,7 @@ static json_t *to_json(const struct osp_world *world, const struct osp_state_job
 		       const struct osp_gang *gang, const struct osp_story *story)
 {
 	json_t *object = json_object();
+	int64_t since_s;
 
 	json_object_set_new(object, "job", osp_json_string(job->label));
 	json_object_set_new(object, "name", osp_json_string(job->name));
@@ -87,8 +87,8 @@ static json_t *to_json(const struct osp_world *world, const struct osp_state_job
 	json_object_set_new(object, "because",
 			    *story->words ? osp_json_string(story->words) : json_null());
 	json_object_set_new(object, "waits_since_s",
-			    osp_gang_waits_since(job) <= world->snapshot->time_s
-				    ? json_integer(osp_gang_waits_since(job))
+			    osp_gang_may_begin(job, world->snapshot->time_s, &since_s)
+				    ? json_integer(since_s)
 				    : json_null());
 	return object;
 }
