@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/policy/waiting.h"
+#include "lib/policy/launch_error.h"
 #include "host/output.h"
 #include "host/slurm/ask.h"
 
-#define JOBS_SHOWN 10
+#define JOBS_SHOWN    10
+#define REASONS_SHOWN 10
 
 /* A job with nodes in the domain. */
 struct holder {
@@ -88,40 +89,63 @@ static json_t *holder_to_json(const struct holder *holder)
 	return object;
 }
 
-/* Nodes of `set` that no end of a job brings back, a line a state. */
-static int report_out(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+static bool same_reason(const char *one, const char *other)
+{
+	return one && other ? !strcmp(one, other) : one == other;
+}
+
+/* Takes the nodes of this state and reason out of `set`, and reports them. */
+static int report_reason(const struct osp_snapshot *snapshot, const struct osp_state_node *as,
+			 struct osp_nodeset *set, struct osp_nodeset *some, struct osp_text *text,
+			 json_t *out)
+{
+	const char *state = osp_node_state_name(as->state);
+	json_t *object;
+	char *list;
+
+	osp_nodeset_clear(some);
+	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
+	     node = osp_nodeset_next(set, node + 1)) {
+		const struct osp_state_node *one = &snapshot->nodes[node];
+
+		if (one->state == as->state && same_reason(one->reason, as->reason))
+			osp_nodeset_add(some, node);
+	}
+	osp_nodeset_and_not(set, some);
+	list = osp_snapshot_hostlist(snapshot, some);
+	if (!list)
+		return -1;
+	if (json_array_size(out) < REASONS_SHOWN)
+		osp_text_printf(text, "  %s: %s%s%s%s\n", state, list, as->reason ? " (" : "",
+				as->reason ? as->reason : "", as->reason ? ")" : "");
+	object = json_object();
+	json_object_set_new(object, "state", json_string(state));
+	json_object_set_new(object, "nodes", json_string(list));
+	json_object_set_new(object, "reason", osp_json_string(as->reason));
+	json_array_append_new(out, object);
+	free(list);
+	return 0;
+}
+
+/* Reports nodes of `set` that no end of a job brings back, a line for each state and reason. Takes
+ * them out of `set`. */
+static int report_out(const struct osp_snapshot *snapshot, struct osp_nodeset *set,
 		      struct osp_nodeset *some, struct osp_text *text, json_t *out)
 {
 	enum osp_slurm_node_state state;
 	uint32_t node;
 
 	for (state = OSP_NODE_RESERVED; state < OSP_NODE_STATE_COUNT; state++) {
-		const char *reason = NULL;
-		json_t *object;
-		char *list;
-
-		osp_nodeset_clear(some);
 		for (node = osp_nodeset_next(set, 0); node < set->place_count;
 		     node = osp_nodeset_next(set, node + 1)) {
-			if (snapshot->nodes[node].state != state)
-				continue;
-			osp_nodeset_add(some, node);
-			reason = reason ? reason : snapshot->nodes[node].reason;
+			if (snapshot->nodes[node].state == state &&
+			    report_reason(snapshot, &snapshot->nodes[node], set, some, text, out))
+				return -1;
 		}
-		if (osp_nodeset_empty(some))
-			continue;
-		list = osp_snapshot_hostlist(snapshot, some);
-		if (!list)
-			return -1;
-		osp_text_printf(text, "  %s: %s%s%s%s\n", osp_node_state_name(state), list,
-				reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
-		object = json_object();
-		json_object_set_new(object, "state", json_string(osp_node_state_name(state)));
-		json_object_set_new(object, "nodes", json_string(list));
-		json_object_set_new(object, "reason", osp_json_string(reason));
-		json_array_append_new(out, object);
-		free(list);
 	}
+	if (json_array_size(out) > REASONS_SHOWN)
+		osp_text_printf(text, "  and nodes that are out for %zu more reasons\n",
+				json_array_size(out) - REASONS_SHOWN);
 	return 0;
 }
 
@@ -253,47 +277,77 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 
 /* --- nodes that cannot be launched ------------------------------------------------------------ */
 
-static void add_no_capacity(json_t *root, const char *list, const char *reason)
+/* Takes the nodes with this code out of `set`, and reports them. */
+static int report_code(const struct osp_snapshot *snapshot, const char *code,
+		       struct osp_nodeset *set, struct osp_nodeset *some, struct osp_text *text,
+		       json_t *reasons)
 {
-	json_t *object = json_object();
+	char own[OSP_LAUNCH_CODE_BYTES];
+	json_t *object;
+	char *list;
 
+	osp_nodeset_clear(some);
+	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
+	     node = osp_nodeset_next(set, node + 1)) {
+		osp_launch_error_code(snapshot->nodes[node].reason, own, sizeof(own));
+		if (!strcmp(own, code))
+			osp_nodeset_add(some, node);
+	}
+	osp_nodeset_and_not(set, some);
+	list = osp_snapshot_hostlist(snapshot, some);
+	if (!list)
+		return -1;
+	osp_text_add(text, "  ");
+	osp_launch_error_text(code, list, text);
+	osp_text_add(text, "\n");
+	object = json_object();
 	json_object_set_new(object, "nodes", json_string(list));
-	json_object_set_new(object, "reason", osp_json_string(reason));
-	json_object_set_new(root, "no_capacity", object);
+	json_object_set_new(object, "code", json_string(code));
+	json_object_set_new(object, "kind", json_string(osp_launch_error_kind(code)));
+	json_array_append_new(reasons, object);
+	free(list);
+	return 0;
 }
 
-int osp_no_capacity(const struct osp_world *world, const char *partitions, struct osp_text *text,
-		    json_t *root)
+/* Leaves in `set` the nodes that are out with a code of the cloud's. */
+static void keep_not_launched(const struct osp_snapshot *snapshot, struct osp_nodeset *set)
 {
-	const struct osp_snapshot *snapshot = world->snapshot;
-	struct osp_error ignored = {.text = ""}; /* a partition that is gone has no nodes */
-	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
-	const char *reason = NULL;
-	char *list = NULL;
+	char code[OSP_LAUNCH_CODE_BYTES];
 
-	if (!set)
-		return -1;
-	if (partitions)
-		osp_ask_add_partitions(world, partitions, set, &ignored);
 	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
 	     node = osp_nodeset_next(set, node + 1)) {
 		const struct osp_state_node *one = &snapshot->nodes[node];
 
-		if (osp_node_usable(one) || !osp_reason_is_capacity(one->reason))
+		if (osp_node_usable(one) || !osp_launch_error_code(one->reason, code, sizeof(code)))
 			osp_nodeset_remove(set, node);
-		else if (!reason)
-			reason = one->reason;
 	}
-	if (reason)
-		list = osp_snapshot_hostlist(snapshot, set);
-	if (list) {
-		osp_text_printf(text,
-				"  the cloud has no capacity for %s now: %s; ParallelCluster tries "
-				"these nodes again later\n",
-				list, reason);
-		add_no_capacity(root, list, reason);
+}
+
+int osp_not_launched(const struct osp_world *world, const char *partitions, struct osp_text *text,
+		     json_t *root)
+{
+	const struct osp_snapshot *snapshot = world->snapshot;
+	struct osp_error ignored = {.text = ""}; /* a partition that is gone has no nodes */
+	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
+	struct osp_nodeset *some = osp_nodeset_new(snapshot->node_count);
+	char code[OSP_LAUNCH_CODE_BYTES];
+	json_t *reasons = json_array();
+	int rc = set && some ? 0 : -1;
+
+	if (!rc) {
+		if (partitions)
+			osp_ask_add_partitions(world, partitions, set, &ignored);
+		keep_not_launched(snapshot, set);
 	}
+	while (!rc && !osp_nodeset_empty(set)) {
+		osp_launch_error_code(snapshot->nodes[osp_nodeset_next(set, 0)].reason, code,
+				      sizeof(code));
+		rc = report_code(snapshot, code, set, some, text, reasons);
+	}
+	if (!rc && json_array_size(reasons))
+		json_object_set(root, "not_launched", reasons);
+	json_decref(reasons);
+	free(some);
 	free(set);
-	free(list);
-	return reason && !list ? -1 : 0;
+	return rc;
 }

@@ -22,11 +22,12 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 		   const struct osp_nodeset *free_now, struct osp_text *text, json_t *root);
 
 /*
- * Reports which nodes of `partitions` (names with commas) are out because the cloud has no capacity
- * for them now, wherever they were: a line of `text` and "no_capacity" of `root`, if there are any.
- * Returns 0, or -1 if memory ran out.
+ * Reports which nodes of `partitions` (names with commas) are out because the cloud has launched no
+ * instance for them, wherever they were: for each of its codes a line of `text` and an object of
+ * the array "not_launched" of `root` ({"nodes", "code", "kind"}, lib/policy/launch_error.h), if
+ * there are any. Returns 0, or -1 if memory ran out.
  */
-int osp_no_capacity(const struct osp_world *world, const char *partitions, struct osp_text *text,
-		    json_t *root);
+int osp_not_launched(const struct osp_world *world, const char *partitions, struct osp_text *text,
+		     json_t *root);
 
 #endif

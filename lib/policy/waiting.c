@@ -177,25 +177,6 @@ const char *osp_waiting_kind_name(enum osp_waiting_kind kind)
 	return names[kind];
 }
 
-bool osp_reason_is_capacity(const char *reason)
-{
-	/* those for which clustermgtd leaves the nodes of a compute resource alone for a while */
-	static const char *const codes[] = {
-		"(Code:InsufficientInstanceCapacity)",
-		"(Code:InsufficientHostCapacity)",
-		"(Code:InsufficientReservedInstanceCapacity)",
-		"(Code:MaxSpotInstanceCountExceeded)",
-		"(Code:Unsupported)",
-		"(Code:SpotMaxPriceTooLow)",
-	};
-
-	for (size_t i = 0; reason && i < sizeof(codes) / sizeof(codes[0]); i++) {
-		if (!strncmp(reason, codes[i], strlen(codes[i])))
-			return true;
-	}
-	return false;
-}
-
 bool osp_waiting_elsewhere(enum osp_waiting_kind kind)
 {
 	return kind > OSP_WAITING_TURN;

@@ -54,10 +54,6 @@ bool osp_waiting_has_words(const char *reason);
 /* Returns the kind as a word: "hold", "dependency". */
 const char *osp_waiting_kind_name(enum osp_waiting_kind kind);
 
-/* Returns whether a node's reason is that the cloud has no capacity for it, as ParallelCluster
- * writes that: "(Code:InsufficientInstanceCapacity)Failure when resuming nodes". */
-bool osp_reason_is_capacity(const char *reason);
-
 /* Returns whether free nodes would not start the job: every kind but the first two. */
 bool osp_waiting_elsewhere(enum osp_waiting_kind kind);
 

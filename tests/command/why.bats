@@ -238,17 +238,32 @@ because() {
 	expect_line 0 "  gate: stopped 1 start, of 2 nodes, 1 failed" onespine why --state=new.json 1207
 }
 
-@test "nodes for which the cloud has no capacity are told, with ParallelCluster's reason, wherever they were" {
-	local ice='(Code:InsufficientInstanceCapacity)Failure when resuming nodes'
-	local says="  the cloud has no capacity for gpu-[15-16] now: $ice; ParallelCluster tries these nodes again later"
-	job '. + {reason: "Resources"}'
-	[[ $(why 1206) != *'no capacity'* && $(why 1206 --json | jq -c 'has("no_capacity")') == false ]]
-	# gpu-6 is down for another reason, and one in no domain of the fabric counts too
-	jq --arg ice "$ice" '.nodes |= map(select(.nodes != "gpu-15" and .nodes != "gpu-16"))
-		| .nodes += [{nodes: "gpu-[15-16]", state: "down", weight: 1, kind: "gpu:h100", reason: $ice}]' state.json >next.json
+# out NODES REASON: they are down for it
+out() {
+	jq --arg nodes "$1" --arg reason "$2" '.nodes |= map(select(.nodes != $nodes))
+		| .nodes += [{nodes: $nodes, state: "down", weight: 1, kind: "gpu:h100", reason: $reason}]' state.json >next.json
 	mv next.json state.json
-	why 1206 | grep -qxF -- "$says"
-	[[ $(why 1206 --json | jq -c '.no_capacity') == "{\"nodes\":\"gpu-[15-16]\",\"reason\":\"$ice\"}" ]]
+}
+
+@test "nodes that the cloud has not launched are reported, one line for each of its codes, wherever they were" {
+	local ice='(Code:InsufficientInstanceCapacity)' on=' [root@2023-01-31T21:24:55]'
+	local says='  the cloud has no capacity for gpu-[13,15] now (InsufficientInstanceCapacity); ParallelCluster tries again later'
+	job '. + {reason: "Resources"}'
+	[[ $(why 1206) != *'no capacity'* && $(why 1206 --json | jq -c 'has("not_launched")') == false ]]
+	# gpu-6 is down for another reason, and nodes in no domain of the fabric count too
+	out gpu-15 "${ice}Failure when resuming nodes$on"
+	out gpu-16 "(Code:SpotMaxPriceTooLow)Failure when resuming nodes$on"
+	out gpu-13 "${ice}Temporarily disabling node due to insufficient capacity$on"
+	out gpu-14 "(Code:VcpuLimitExceeded)Failure when resuming nodes$on"
+	run why 1206
+	grep -qxF -- "$says" <<<"$output"
+	grep -qxF '  the price offered for spot instances is too low for gpu-16 (SpotMaxPriceTooLow); SpotPrice of the compute resource limits it' <<<"$output"
+	grep -qxF "  the account's quota leaves no instance for gpu-14 (VcpuLimitExceeded); AWS raises it in Service Quotas" <<<"$output"
+	[[ $(grep -c 'no capacity' <<<"$output") == 1 ]]
+	# of what is in the way each has its own reason, too
+	grep -qxF "  down: gpu-13 (${ice}Temporarily disabling node due to insufficient capacity$on)" <<<"$output"
+	grep -qxF "  down: gpu-14 ((Code:VcpuLimitExceeded)Failure when resuming nodes$on)" <<<"$output"
+	[[ $(why 1206 --json | jq -c '.not_launched') == '[{"nodes":"gpu-[13,15]","code":"InsufficientInstanceCapacity","kind":"capacity"},{"nodes":"gpu-14","code":"VcpuLimitExceeded","kind":"quota"},{"nodes":"gpu-16","code":"SpotMaxPriceTooLow","kind":"price"}]' ]]
 	# a job that is no gang reads it too, one of another partition does not
 	why 1207 | grep -qxF -- "$says"
 	job_state=$(jq '(.jobs[] | select(.id == 1207)).partition = "debug"' state.json)
@@ -257,8 +272,9 @@ because() {
 	# of several partitions any counts; and what runs again is not out
 	jq '(.jobs[] | select(.id == 1207)).partition = "debug,gpu"' state.json >next.json && mv next.json state.json
 	why 1207 | grep -qxF -- "$says"
-	jq '(.nodes[] | select(.nodes == "gpu-[15-16]")).state = "idle"' state.json >next.json && mv next.json state.json
-	[[ $(why 1206) != *'no capacity'* ]]
+	jq '(.nodes[] | select(.nodes == "gpu-15" or .nodes == "gpu-13")).state = "idle"' state.json >next.json && mv next.json state.json
+	run why 1206
+	[[ $output != *'no capacity'* && $output == *SpotMaxPriceTooLow* ]]
 }
 
 @test "a job that ended while it waited never ran" {

@@ -260,19 +260,6 @@ static void a_gang_waits_for_its_build(void **state)
 			    "too few licenses are free (matlab:2,onespine:2)");
 }
 
-/* As ParallelCluster writes them. */
-static void capacity(void **state)
-{
-	(void)state;
-	assert_true(osp_reason_is_capacity("(Code:InsufficientInstanceCapacity)Failure when "
-					   "resuming nodes [root@2023-01-31T21:24:55]"));
-	assert_true(osp_reason_is_capacity("(Code:SpotMaxPriceTooLow)"));
-	assert_false(osp_reason_is_capacity("(Code:VcpuLimitExceeded)Failure when resuming nodes"));
-	assert_false(osp_reason_is_capacity("GPU 3 fell off (Code:Unsupported)"));
-	assert_false(osp_reason_is_capacity("(Code:Unsupport"));
-	assert_false(osp_reason_is_capacity(NULL));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,7 +268,6 @@ int main(void)
 		cmocka_unit_test(a_gang_waits_for_its_build),
 		cmocka_unit_test(little_known),
 		cmocka_unit_test(features),
-		cmocka_unit_test(capacity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

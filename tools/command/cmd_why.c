@@ -293,7 +293,7 @@ static int report_story(struct why *why, const struct osp_story *story)
 			"one domain or not\n");
 	report_reason(why);
 	report_times(why);
-	if (osp_no_capacity(why->world, why->job->partition, &why->text, why->root))
+	if (osp_not_launched(why->world, why->job->partition, &why->text, why->root))
 		return -1;
 	if (story->level > 0)
 		report_relaxing(why, (uint32_t)story->level);
