@@ -260,10 +260,7 @@ out() {
 	grep -qxF '  the price offered for spot instances is too low for gpu-16 (SpotMaxPriceTooLow); SpotPrice of the compute resource limits it' <<<"$output"
 	grep -qxF "  the account's quota leaves no instance for gpu-14 (VcpuLimitExceeded); AWS raises it in Service Quotas" <<<"$output"
 	[[ $(grep -c 'no capacity' <<<"$output") == 1 ]]
-	# of what is in the way each has its own reason, too
-	grep -qxF "  down: gpu-13 (${ice}Temporarily disabling node due to insufficient capacity$on)" <<<"$output"
-	grep -qxF "  down: gpu-14 ((Code:VcpuLimitExceeded)Failure when resuming nodes$on)" <<<"$output"
-	[[ $(why 1206 --json | jq -c '.not_launched') == '[{"nodes":"gpu-[13,15]","code":"InsufficientInstanceCapacity","kind":"capacity"},{"nodes":"gpu-14","code":"VcpuLimitExceeded","kind":"quota"},{"nodes":"gpu-16","code":"SpotMaxPriceTooLow","kind":"price"}]' ]]
+	[[ $(why 1206 --json | jq -c '.not_launched') == '[{"nodes":"gpu-[13,15]","code":"InsufficientInstanceCapacity","kind":"capacity"},{"nodes":"gpu-16","code":"SpotMaxPriceTooLow","kind":"price"},{"nodes":"gpu-14","code":"VcpuLimitExceeded","kind":"quota"}]' ]]
 	# a job that is no gang reads it too, one of another partition does not
 	why 1207 | grep -qxF -- "$says"
 	job_state=$(jq '(.jobs[] | select(.id == 1207)).partition = "debug"' state.json)
@@ -275,6 +272,12 @@ out() {
 	jq '(.nodes[] | select(.nodes == "gpu-15" or .nodes == "gpu-13")).state = "idle"' state.json >next.json && mv next.json state.json
 	run why 1206
 	[[ $output != *'no capacity'* && $output == *SpotMaxPriceTooLow* ]]
+	# of what is in the way each has its own reason, too
+	jq '(.nodes[] | select(.nodes == "gpu-[1-5]")).nodes = "gpu-[1-4]"' state.json >next.json && mv next.json state.json
+	out gpu-5 "${ice}Failure when resuming nodes"
+	run why 1206
+	grep -qxF "  down: gpu-5 (${ice}Failure when resuming nodes)" <<<"$output"
+	grep -qxF '  down: gpu-6 (GPU 3 <fell> off the bus)' <<<"$output"
 }
 
 @test "a job that ended while it waited never ran" {
