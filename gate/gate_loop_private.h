@@ -2,8 +2,8 @@
 /*
  * gate_loop_private.h - the state of osp_gate_loop()
  *
- * For gate_loop.c (the loop), gate_measure.c (links over TCP), gate_nccl.c (NCCL) and gate_send.c
- * (what they share). Nothing else includes it.
+ * For gate_loop.c (the loop), gate_above.c (the parent), gate_measure.c (links over TCP),
+ * gate_nccl.c (NCCL) and gate_send.c (what they share). Nothing else includes it.
  */
 #ifndef OSP_GATE_LOOP_PRIVATE_H
 #define OSP_GATE_LOOP_PRIVATE_H
@@ -118,6 +118,22 @@ const char *gate_name_of(const struct gate_loop *loop, uint32_t rank);
 
 /* Returns the parent that is tried or connected now. */
 uint32_t gate_parent_of(const struct gate_loop *loop);
+
+static inline uint64_t gate_least_ms(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Connects to the parent, unless a pause lasts; gate_serve_above() does what poll() says of it. */
+void gate_connect_above(struct gate_loop *loop);
+void gate_serve_above(struct gate_loop *loop, short events);
+
+/* Sends the parent the reports that it has not had. */
+void gate_report_above(struct gate_loop *loop);
+
+/* Ends the connection and tries the next parent at once; one that ends every connection is not
+ * asked without a pause. */
+void gate_lose_above(struct gate_loop *loop);
 
 /* A message to send: `write` makes it of `count` elements of `what`. */
 struct gate_outgoing {

@@ -26,7 +26,7 @@ onespine_gate_SOURCES = \
 	gate/gate_reducer.c gate/gate_reducer.h \
 	gate/gate_report.c gate/gate_report.h \
 	gate/gate_rights.c gate/gate_rights.h \
-	gate/gate_loop.c gate/gate_loop.h \
+	gate/gate_loop.c gate/gate_loop.h gate/gate_above.c \
 	gate/gate_loop_private.h \
 	gate/gate_send.c \
 	gate/onespine-gate.c

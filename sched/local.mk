@@ -12,7 +12,8 @@ libshadow_la_SOURCES = \
 	sched/gang_comment.c sched/gang_comment.h \
 	sched/select_cons_tres.c \
 	sched/seam.h \
-	sched/shadow.h \
+	sched/shadow.h sched/shadow_call.h sched/shadow_count.h sched/shadow_gang.h \
+	sched/shadow_launch.h sched/shadow_request.h sched/shadow_state.h \
 	sched/shadow_choose.c \
 	sched/shadow_components.c \
 	sched/shadow_could.c sched/shadow_could.h \

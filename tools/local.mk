@@ -36,7 +36,7 @@ onespine_SOURCES = \
 	tools/command/recheck_job.c tools/command/recheck_job.h \
 	tools/command/cmd_quarantine.c tools/command/quarantine.h \
 	tools/command/cmd_set.c \
-	tools/command/cmd_setup.c \
+	tools/command/cmd_setup.c tools/command/setup_report.c tools/command/setup_report.h \
 	tools/command/cmd_topology.c \
 	tools/command/cmd_topology_discover.c \
 	tools/command/cmd_topology_import.c \

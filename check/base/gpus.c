@@ -437,6 +437,14 @@ bool osp_gpu_partitioned(const struct osp_gpu *gpu)
 	return osp_nvml_mig_mode(gpu->device, &mig, &later) == OSP_NVML_OK && mig;
 }
 
+bool osp_gpu_is_guest(const struct osp_gpu *gpu)
+{
+	int mode = 0;
+
+	return osp_nvml_virtualization(gpu->device, &mode) == OSP_NVML_OK &&
+	       (mode == OSP_NVML_PASSED_THROUGH || mode == OSP_NVML_VIRTUAL_GPU);
+}
+
 bool osp_gpu_switched(const struct osp_gpu *gpu)
 {
 	bool any = false;

@@ -135,6 +135,9 @@ bool osp_gpus_confidential(void);
  * (Fabric Manager User Guide). */
 bool osp_gpu_partitioned(const struct osp_gpu *gpu);
 
+/* Returns whether a virtual machine has the GPU, by passthrough or as a virtual GPU. */
+bool osp_gpu_is_guest(const struct osp_gpu *gpu);
+
 /* Returns whether the GPU has links that are up, and all of these lead to switches. */
 bool osp_gpu_switched(const struct osp_gpu *gpu);
 

@@ -34,7 +34,9 @@ extern const struct osp_check osp_check_versions;
 /* passive_link.c */
 extern const struct osp_check osp_check_nvlink;
 extern const struct osp_check osp_check_nvlink_errors;
+/* passive_fabric.c */
 extern const struct osp_check osp_check_fabric;
+/* passive_pcie.c */
 extern const struct osp_check osp_check_pcie;
 /* passive_xid.c */
 extern const struct osp_check osp_check_xid;
