@@ -8,7 +8,8 @@
  * libnccl, its network plugins and libcuda run in it. The process that started it decides by its
  * own clock when to kill it.
  *
- * Never run on a GPU, or with a real libnccl: tests/fake replaces both.
+ * It has run on one GPU with a real libnccl, as one rank (tests/gpu/results). Between GPUs it never
+ * has: tests/fake replaces both.
  */
 #ifndef OSP_GANG_REDUCE_H
 #define OSP_GANG_REDUCE_H

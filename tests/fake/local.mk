@@ -54,7 +54,14 @@ tests_gpu_direct_LDADD = libcheck.la
 check-gpu: onespine$(EXEEXT) tests/gpu/direct$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ONESPINE='$(abs_builddir)/onespine' DIRECT='$(abs_builddir)/tests/gpu/direct' $(top_srcdir)/tests/gpu/run
 # The same for a machine with nothing but a driver.
+GPU_LOAD =
+if HAVE_NVCC
+GPU_LOAD += tests/gpu/load
+tests/gpu/load: $(top_srcdir)/tests/gpu/load.cu
+	$(AM_V_GEN)$(NVCC) -std=c++17 -O2 -cudart static -gencode arch=compute_75,code=compute_75 -o $@ $(top_srcdir)/tests/gpu/load.cu
+endif
+CLEANFILES += tests/gpu/load
 .PHONY: gpu-bundle
-gpu-bundle: onespine$(EXEEXT) tests/gpu/direct$(EXEEXT)
+gpu-bundle: onespine$(EXEEXT) tests/gpu/direct$(EXEEXT) $(GPU_LOAD)
 	$(AM_V_GEN)$(top_srcdir)/tests/gpu/bundle onespine-gpu.tar.gz
 CLEANFILES += onespine-gpu.tar.gz

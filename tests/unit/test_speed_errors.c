@@ -3,7 +3,7 @@
  * How often the limits of etc/thresholds.yaml are wrong about speeds, both ways, on simulated
  * nodes: healthy ones that fail, and GPUs 25 % slow that are not reported. Prints the counts.
  *
- * Nobody's GPU is measured here. What healthy GPUs show is what others published: typical speeds
+ * No GPU is measured here. What healthy GPUs show is what others published: typical speeds
  * (TYPICAL below), and spreads:
  *	compute   22 % between the best and the worst of a cluster (Sinha et al., SC22), half of the
  *	          variance shared by the GPUs of a node, for they share its power and air
@@ -78,8 +78,8 @@ static const struct machine {
 } machines[] = {
 	{"p4d.24xlarge", "NVIDIA A100-SXM4-40GB", {1290, 270, 12, 235, 231}},
 	{"p4de.24xlarge", "NVIDIA A100-SXM4-80GB", {1610, 270, 12, 235, 231}},
-	{"p5.48xlarge", "NVIDIA H100 80GB HBM3", {2900, 730, 0, 396, 478}},
-	{"p5en.48xlarge", "NVIDIA H200", {4010, 730, 55, 396, 480}},
+	{"p5.48xlarge", "NVIDIA H100 80GB HBM3", {2900, 796, 0, 396, 478}},
+	{"p5en.48xlarge", "NVIDIA H200", {4010, 796, 55, 396, 480}},
 	{"p6-b200.48xlarge", "NVIDIA B200", {5430, 1604, 55, 0, 0}},
 	{"p6-b300.48xlarge", "NVIDIA B300 SXM6 AC", {6164, 1626, 55, 0, 0}},
 };
