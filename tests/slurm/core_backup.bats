@@ -105,6 +105,8 @@ placed_under() {
 }
 
 @test "the primary takes control back: its watch asks again, and the backup's stands by" {
+	# there the backup sends the signal to end to a thread that does not read it (doc/slurm-versions.md)
+	[[ $(scontrol --version) != *' 24.05.8' ]] || skip 'a backup of Slurm 24.05.8 does not give control back'
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await 30 last_says second "^stands by: slurmctld runs on $(hostname -s)\$"
 	await 30 in_force first-l4

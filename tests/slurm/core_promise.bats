@@ -82,6 +82,10 @@ setup_file() {
 	tempt
 	printf 'n1\nn8\n' >"$BATS_TEST_TMPDIR/n1n8"
 	printf 'n4\n' >"$BATS_TEST_TMPDIR/n4"
+	# in 23.11 scontrol hold makes such a job one of one task on one node, in any partition (doc/slurm-versions.md)
+	# shellcheck disable=SC2034 # the row names it
+	TASKS_OF_GPU=--ntasks-per-gpu=1
+	[[ ${ONESPINE_TEST_SLURM:-} != 23.11* ]] || TASKS_OF_GPU=
 	judge_rows <<-'END'
 		waits   sbatch -N2 -B 1
 		waits   sbatch -N2 --sockets-per-node=1
@@ -92,7 +96,7 @@ setup_file() {
 		waits   sbatch -N2 --ntasks-per-core=1
 		waits   sbatch -N2 -n2 --ntasks-per-socket=1
 		waits   sbatch --gpus=6 --cpus-per-gpu=2
-		waits   sbatch --gpus=6 --ntasks-per-gpu=1
+		waits   sbatch --gpus=6 $TASKS_OF_GPU
 		waits   sbatch --gpus=6 --mem-per-gpu=1
 		waits   sbatch -N2 --mem-per-cpu=1
 		waits   sbatch -N2 --mincpus=8

@@ -276,7 +276,8 @@ read_field() {
 	[[ $words =~ [[:space:]]"$2="([^$'\n']*) ]] || return 0
 	field=${BASH_REMATCH[1]}
 	case $2 in
-	AdminComment | Comment | Command | WorkDir) ;;
+	AdminComment | Comment | Extra) field=${field% } ;; # before 24.11 scontrol writes a blank behind them
+	Command | WorkDir) ;;
 	*) field=${field%% *} ;;
 	esac
 }
