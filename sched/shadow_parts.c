@@ -142,10 +142,7 @@ void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset
 		osp_parts_judge(shadow_state.cut, &gang->parts, &place, all_free, scratch, &now);
 	input = osp_parts_input(&gang->parts, &place, all_free && !fits ? all_free : free_now);
 	if (fits)
-		snprintf(buffer, buffer_bytes,
-			 WAITS
-			 "its nodes are free, but Slurm cannot start the job there now (memory, "
-			 "cores, GPUs, licenses, a limit or TopologyPlugin)");
+		osp_sentence_segments_not_started(buffer, buffer_bytes);
 	else if (now.fits)
 		snprintf(buffer, buffer_bytes,
 			 WAITS "its nodes are free, kept for jobs or reservations that come first");

@@ -119,6 +119,9 @@ const char *osp_sentence_segments_wait(const struct osp_topology *topology,
 				       const struct osp_cut_answer *answer, bool ever, char *buffer,
 				       size_t buffer_bytes);
 
+/* Says that nodes are free for it, though Slurm does not start it there. */
+const char *osp_sentence_segments_not_started(char *buffer, size_t buffer_bytes);
+
 /*
  * Says why a gang in segments or in several domains can never run in `partition`, from a judgement
  * with all its nodes: "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes

@@ -188,3 +188,11 @@ const char *osp_sentence_segments_wait(const struct osp_topology *topology,
 			 last == 1 ? "" : "s", even);
 	return buffer;
 }
+
+const char *osp_sentence_segments_not_started(char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 "waits: its nodes are free, but Slurm cannot start the job there now (memory, "
+		 "cores, GPUs, licenses, a limit or TopologyPlugin)");
+	return buffer;
+}

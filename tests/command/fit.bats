@@ -309,3 +309,46 @@ needs_fake_slurm() {
 	slurm "${jobs[@]}"
 	expect_line 0 'would start now: 7 nodes on spine s1' beside_slurm 7200 'n[1-7]' -N 7 --gres gpu:1 --mem=1G
 }
+
+@test "a time is given, or another option of sbatch's: segments and several spines are answered in their own words" {
+	needs_fake_slurm
+	local left='segments leaf:3 leave 1 of 4 nodes in each full leaf to others' got=0
+	slurm 'job 7 n1,n9 8 4'
+	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  $left
+  leaf l3: 3 nodes  n[10-12]
+  leaf l4: 3 nodes  n[13-15]" beside_slurm 0 'n[10-15]' -N 6 --gang-segment=leaf:3 -t 30
+	expect_line 0 'would start now: 14 nodes on 2 spines' beside_slurm 0 'n[2-8,10-16]' -N 14 --gang-domains=2 --exclusive
+	expect_line 1 'no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 1 free' \
+		beside_slurm 7200 'n[1-8]' -N 8 --gang-segment=leaf:4 -t 30
+	expect_line 1 'no: waits: 15 nodes on at most 2 spines; 15 nodes needed, 14 free' \
+		beside_slurm 7200 'n[1-15]' -N 15 --gang-domains=2 -t 30 --exclusive
+	# free for it by the nodes' states, and Slurm starts it later
+	expect_line 1 'no: waits: its nodes are free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)' \
+		beside_slurm 7230 'n[1-3,5-7]' -N 6 --gang-segment=leaf:3 -t 30 --exclusive
+	beside_slurm 0 'n[10-15]' -N 6 --gang-segment=leaf:3 -t 30 --json >yes.json
+	[[ $(jq -c '[.starts_now, .segments, .domains, .nodes, .left]' yes.json) == "[true,\"leaf:3\",1,\"n[10-15]\",\"$left\"]" ]]
+	beside_slurm 7200 'n[1-8]' -N 8 --gang-segment=leaf:4 -t 30 --json >no.json || got=$?
+	[[ $got == 1 && $(jq -c '[.starts_now, .whole_needed, .whole_free, .could_ever, .domains]' no.json) == '[false,2,1,true,null]' ]]
+	# what does not go together is refused as without a time
+	expect 2 "onespine: -N 2-4: segments and several domains take an exact number of nodes" \
+		beside_slurm 0 'n[2-5]' -N 2-4 --gang-domains=2 -t 30
+}
+
+@test "--begin: a later time is what it waits for, whatever is free now; one that has come is none" {
+	needs_fake_slurm
+	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16 8 4'
+	local begin nearest='no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)'
+	for begin in now+2hours 2099-01-02 2099-01-02T03:04:05 tomorrow; do
+		expect_line 1 "no: it begins at $begin at the earliest (--begin)" beside_slurm 7200 'n[1-4]' -N 4 "--begin=$begin"
+		expect_line 1 "no: it begins at $begin at the earliest (--begin)" \
+			beside_slurm 7200 'n[1-4]' -N 4 --gang-segment=leaf:2 "--begin=$begin"
+	done
+	for begin in now 2020-01-02 2020-01-02T03:04; do
+		expect_line 1 "$nearest" beside_slurm 7200 'n[1-4]' -N 4 "--begin=$begin"
+	done
+	slurm
+	for begin in now 2020-01-02; do
+		expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 0 'n[1-4]' -N 4 "--begin=$begin"
+	done
+}

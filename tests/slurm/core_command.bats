@@ -112,6 +112,20 @@ timeless() {
 	holds "$said" 'no: waits: 2 nodes on one spine; n1, which the job requires, is in use'
 }
 
+@test "fit: a gang with --begin waits for its time, free nodes or not, as why says of it once submitted" {
+	local job
+	hold 'n[1-16]'
+	answers 1 onespine fit -N 4 --exclusive --begin=now+1hour
+	equal "${said%%$'\n'*}" 'no: it begins at now+1hour at the earliest (--begin)'
+	answers 1 onespine fit -N 4 --exclusive --gang-segment=leaf:2 --begin=now+1hour
+	equal "${said%%$'\n'*}" 'no: it begins at now+1hour at the earliest (--begin)'
+	job=$(submit --gang -N 4 --exclusive --begin=now+1hour)
+	await 20 why_holds "$job" 'at the earliest (--begin)'
+	# a time that has come keeps nothing waiting
+	answers 1 onespine fit -N 4 --exclusive --begin=now
+	equal "${said%%$'\n'*}" 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)'
+}
+
 @test "fit: jobs that wait take nothing from a gang that shares nodes, as little as they do from the same job once submitted" {
 	local waits job
 	await_job "$(submit -w 'n[9-16]' -N8 --exclusive -t 60)" RUNNING

@@ -167,15 +167,24 @@ leaves() {
 	[[ $(tr ' ' '\n' <<<"${lines[0]}" | sort -V | paste -sd' ') != "${lines[0]}" ]] || fail "the order is that of names: ${lines[0]}"
 }
 
-@test "fit says what waits for nodes that are down from what sbatch refuses, whatever is told of segments" {
+@test "fit says what waits for nodes that are down from what sbatch refuses, whatever is told of segments; a time changes no word" {
+	local time job nodes
 	scontrol update NodeName=n1,n5,n9,n13 State=DRAIN Reason=test
-	run onespine fit -N 8 --gang=spine --gang-segment=leaf:4
-	holds "$output" 'no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 0 free'
-	run onespine fit -N 6 --gang=spine --gang-segment=leaf:3
-	holds "$output" 'would start now: 6 nodes'
-	holds "$output" 'segments leaf:3 leave 1 of 4 nodes in each full leaf to others'
-	run onespine fit -N 8 --gang=spine --gang-domains=2 --gang-segment=leaf:3
-	holds "$output" 'would start now: 8 nodes'
+	for time in '' --time=30; do
+		run onespine fit -N 8 --gang=spine --gang-segment=leaf:4 $time
+		holds "$output" 'no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 0 free'
+		run onespine fit -N 8 --gang=spine --gang-domains=2 --gang-segment=leaf:3 $time
+		equal "${lines[0]}" 'would start now: 8 nodes on 2 spines in segments leaf:3'
+		run onespine fit -N 6 --gang=spine --gang-segment=leaf:3 $time
+		equal "${lines[0]}" 'would start now: 6 nodes on 1 spine in segments leaf:3'
+		holds "$output" 'segments leaf:3 leave 1 of 4 nodes in each full leaf to others'
+		nodes=$(sed -n 's/^  leaf [^ ]*: 3 nodes  //p' <<<"$output" | xargs -n1 scontrol show hostnames)
+	done
+	# the scheduler takes those that fit named
+	job=$(submit --gang=spine --gang-segment=leaf:3 -N6 --exclusive --time=30)
+	await 30 runs "$job"
+	equal "$(job_nodes "$job" | sort)" "$(sort <<<"$nodes")"
+	scancel "$job"
 	scontrol update NodeName=n2,n6,n10,n14 State=DRAIN Reason=test
 	run onespine fit -N 6 --gang=spine --gang-segment=leaf:3
 	scontrol update NodeName=n1,n5,n9,n13,n2,n6,n10,n14 State=RESUME

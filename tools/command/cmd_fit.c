@@ -7,20 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "lib/policy/request.h"
-#include "lib/policy/waiting.h"
 #include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
-#include "host/slurm/licenses.h"
 #include "tools/command/fit_sbatch.h"
+#include "tools/command/fit_scheduler.h"
 #include "tools/command/fit_segments.h"
 #include "tools/command/world.h"
-
-#define DOMAINS_SHOWN	      10
-#define NOW_S		      2 /* a node that is ending a job is given a second later */
-#define START_WORTH_TELLING_S (366 * 24 * 3600)
 
 /* Parses "12" or "4-8". */
 static int parse_size(const char *value, struct osp_fit_question *question, struct osp_error *error)
@@ -240,22 +234,6 @@ static int ask_levels(const struct osp_world *world, struct osp_fit_question *qu
 	}
 }
 
-static const char *says(const struct osp_world *world, const struct osp_fit_answer *answer,
-			char *buffer, size_t buffer_bytes)
-{
-	const struct osp_sentence_asked asked = {.features = answer->features};
-	uint32_t count = osp_nodeset_count(answer->chosen);
-
-	if (!count)
-		return osp_sentence_waits(world->topology, &answer->input, &asked, answer->domains,
-					  answer->candidate_count, answer->domain_count, buffer,
-					  buffer_bytes);
-	snprintf(buffer, buffer_bytes, "%u nodes on %s %s", count,
-		 osp_topology_level_name(world->topology, answer->input.level),
-		 osp_topology_domain(world->topology, answer->domains[0].domain)->name);
-	return buffer;
-}
-
 static int print_answer(const struct osp_world *world, const struct osp_fit_answer *answer,
 			int status)
 {
@@ -263,7 +241,7 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 	char words[OSP_SENTENCE_BYTES];
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
-			says(world, answer, words, sizeof(words)));
+			osp_fit_says(world, answer, words, sizeof(words)));
 	if (status == OSP_EXIT_YES) {
 		if (!osp_leaves_text(world, answer->chosen, &text))
 			text.failed = true;
@@ -271,7 +249,7 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 			osp_text_printf(&text, "  %u of them must be powered up first\n",
 					answer->domains[0].boot_nodes);
 	} else if (answer->domain_count) {
-		osp_answer_table(world, answer, DOMAINS_SHOWN, &text);
+		osp_answer_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	}
 	osp_report_old_places(world, &text, NULL);
 	return osp_print_text(&text, status);
@@ -291,7 +269,7 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 	json_object_set_new(root, "need", json_integer(answer->input.need_nodes));
 	json_object_set_new(root, "want", json_integer(answer->input.want_nodes));
 	json_object_set_new(root, "says",
-			    osp_json_string(says(world, answer, words, sizeof(words))));
+			    osp_json_string(osp_fit_says(world, answer, words, sizeof(words))));
 	if (status == OSP_EXIT_YES) {
 		const struct osp_place_domain *best = &answer->domains[0];
 
@@ -310,116 +288,11 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 	return osp_print_json(root, status);
 }
 
-/* --- what slurmctld answers ------------------------------------------------------------------- */
-
-/* A question, and its answers. */
-struct fit {
-	const struct osp_call *call;
-	struct osp_world world;
-	struct osp_fit_question question;
-	struct osp_fit_grown grown;
-	uint32_t least; /* the lowest level that may do */
-	bool enforced;	/* we place the partition's gangs */
-	struct osp_sbatch_answer sbatch;
-	/* sbatch --test-only looks at neither licenses nor what the partition allows a job */
-	bool lacks_licenses;
-	const char *partition_says;   /* Slurm's reason for which the job would wait; NULL: none */
-	bool reservation_comes;	      /* the gang's, which has not begun */
-	struct osp_fit_answer answer; /* from the nodes' states */
-	struct osp_nodeset *chosen;   /* the nodes that sbatch named */
-};
-
-/* Counts the domains of a level that have the nodes; *last is the last one. Nodes without a domain
- * count as one. */
-static uint32_t count_domains(const struct osp_topology *topology, uint32_t level,
-			      const struct osp_nodeset *set, uint32_t *last)
-{
-	uint32_t count = 0, first = 0;
-
-	if (osp_topology_is_overlay(topology, level))
-		first = osp_topology_node_count(topology) *
-			(level - osp_topology_level_count(topology));
-	*last = OSP_NO_DOMAIN;
-	for (uint32_t rank = 0; rank < set->place_count; rank++) {
-		uint32_t node = osp_topology_node_at_rank(topology, first + rank);
-		uint32_t domain;
-
-		if (!osp_nodeset_test(set, node))
-			continue;
-		domain = osp_topology_domain_of(topology, node, level);
-		if (!count || domain != *last)
-			count++;
-		*last = domain;
-	}
-	return count;
-}
-
-/* Writes "4 nodes on spine s1". For a gang that prefers a lower level, that level is named if its
- * nodes are in one domain there. */
-static void say_chosen(const struct fit *fit, char *buffer, size_t buffer_bytes)
-{
-	const struct osp_topology *topology = fit->world.topology;
-	uint32_t level = fit->question.level, domain, domains;
-	char plural[64];
-
-	for (uint32_t low = fit->least; low < level; low++)
-		if (count_domains(topology, low, fit->chosen, &domain) == 1 &&
-		    domain != OSP_NO_DOMAIN)
-			level = low;
-	domains = count_domains(topology, level, fit->chosen, &domain);
-	if (domains == 1 && domain != OSP_NO_DOMAIN)
-		snprintf(buffer, buffer_bytes, "%u nodes on %s %s", osp_nodeset_count(fit->chosen),
-			 osp_topology_level_name(topology, level),
-			 osp_topology_domain(topology, domain)->name);
-	else
-		snprintf(buffer, buffer_bytes, "%u nodes on %u %s", osp_nodeset_count(fit->chosen),
-			 domains,
-			 osp_sentence_plural(osp_topology_level_name(topology, level), plural,
-					     sizeof(plural)));
-}
-
-static uint32_t count_boots(const struct fit *fit)
-{
-	uint32_t count = 0;
-
-	for (uint32_t n = osp_nodeset_next(fit->chosen, 0); n < fit->chosen->place_count;
-	     n = osp_nodeset_next(fit->chosen, n + 1))
-		count += osp_node_boots(&fit->world.snapshot->nodes[n]);
-	return count;
-}
-
-/* Returns whether the start may be now, and the rest the time that Slurm adds for waiting jobs: a
- * whole number of minutes (_delayed_job_start_time(), job_scheduler.c). */
-static bool may_be_now(const struct osp_sbatch_answer *sbatch)
-{
-	int64_t least_s = sbatch->start_s - sbatch->answered_s - NOW_S;
-	int64_t most_s = sbatch->start_s - sbatch->asked_s;
-
-	return most_s / 60 * 60 >= least_s;
-}
-
-/* Returns whether jobs leave enough of the node, and memory cannot decide otherwise. */
-static bool leaves_enough(const struct fit *fit, uint32_t node)
-{
-	return fit->answer.free && osp_nodeset_test(fit->answer.free, node) &&
-	       fit->question.memory_mib != OSP_MEMORY_UNKNOWN && may_be_now(&fit->sbatch);
-}
-
-/* Returns whether the gang has room on every node that sbatch named. */
-static bool all_have_room(const struct fit *fit)
-{
-	uint32_t count = osp_nodeset_count(fit->chosen);
-
-	for (uint32_t n = osp_nodeset_next(fit->chosen, 0); n < fit->chosen->place_count;
-	     n = osp_nodeset_next(fit->chosen, n + 1))
-		if (!osp_node_free(&fit->world.snapshot->nodes[n]) && !leaves_enough(fit, n))
-			return false;
-	return count > 0;
-}
+/* --- the command ------------------------------------------------------------------------------ */
 
 /* Returns Slurm's reason for which a job of this partition would wait whatever is free, as
  * job_limits_check() of job_mgr.c has them; NULL: none, or not known. A QOS may lift limits. */
-static const char *partition_reason(const struct fit *fit)
+static const char *partition_reason(const struct osp_fit *fit)
 {
 	const struct osp_fit_question *question = &fit->question;
 	const struct osp_state_partition *partition =
@@ -440,183 +313,8 @@ static const char *partition_reason(const struct fit *fit)
 	return NULL;
 }
 
-/* Returns whether the gang starts now. Slurm adds to the start the time that waiting jobs will take
- * (job_start_data()); here they are not considered. */
-static bool starts_now(const struct fit *fit)
-{
-	if (fit->sbatch.result != OSP_SBATCH_STARTS || fit->lacks_licenses || fit->partition_says)
-		return false;
-	return fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S ||
-	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_have_room(fit));
-}
-
-/* Says why it does not start now, in agreement with what the nodes' states show. */
-static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffer_bytes)
-{
-	const struct osp_fit_answer *answer = &fit->answer;
-	const struct osp_waiting begins = {
-		.reason = "BeginTime",
-		.begin = fit->call->values[OSP_OPTION_FIT_BEGIN],
-	};
-	const struct osp_waiting lacks = {
-		.reason = "Licenses",
-		.licenses = fit->call->values[OSP_OPTION_FIT_LICENSES],
-	};
-	const struct osp_waiting comes = {
-		.reason = "Reservation",
-		.reservation = fit->question.reservation,
-	};
-	const struct osp_waiting not_allowed = {
-		.reason = fit->partition_says,
-		.partition = fit->question.partitions,
-	};
-
-	if (fit->sbatch.result == OSP_SBATCH_REFUSED)
-		snprintf(buffer, buffer_bytes, "sbatch refuses it: %s", fit->sbatch.says);
-	else if (fit->partition_says)
-		osp_waiting_words(&not_allowed, buffer, buffer_bytes);
-	else if (fit->reservation_comes)
-		osp_waiting_words(&comes, buffer, buffer_bytes);
-	else if (fit->call->values[OSP_OPTION_FIT_BEGIN] &&
-		 (!answer->chosen || !osp_nodeset_empty(answer->chosen)))
-		osp_waiting_words(&begins, buffer, buffer_bytes);
-	else if (fit->lacks_licenses)
-		osp_waiting_words(&lacks, buffer, buffer_bytes);
-	else if (!answer->chosen)
-		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
-	else if (!osp_nodeset_empty(answer->chosen) && fit->call->values[OSP_OPTION_FIT_EXTRA])
-		snprintf(
-			buffer, buffer_bytes,
-			"waits: one %s has %u nodes free, but Slurm starts it there later or never "
-			"(nodes that --extra excludes, memory, cores, GPUs, licenses or a limit)",
-			osp_topology_level_name(fit->world.topology, answer->input.level),
-			answer->domains[0].free_nodes);
-	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
-		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
-		snprintf(buffer, buffer_bytes,
-			 "waits: one %s has %u nodes with enough left, but Slurm starts it there "
-			 "later (jobs that wait before it, memory, licenses or a limit)",
-			 osp_topology_level_name(fit->world.topology, answer->input.level),
-			 answer->domains[0].free_nodes);
-	else if (!osp_nodeset_empty(answer->chosen))
-		osp_sentence_not_started(
-			osp_topology_level_name(fit->world.topology, answer->input.level),
-			answer->domains[0].free_nodes, buffer, buffer_bytes);
-	else
-		says(&fit->world, answer, buffer, buffer_bytes);
-	return buffer;
-}
-
-/* Returns whether Slurm's start is worth printing. It looks at no licenses, and adds up the time of
- * jobs that wait: centuries if one of them has no limit. */
-static bool reports_start(const struct fit *fit)
-{
-	return fit->sbatch.result == OSP_SBATCH_STARTS && !fit->lacks_licenses &&
-	       !fit->partition_says &&
-	       fit->sbatch.start_s < (int64_t)time(NULL) + START_WORTH_TELLING_S;
-}
-
-static int print_scheduler(const struct fit *fit, int status)
-{
-	const struct osp_sbatch_answer *sbatch = &fit->sbatch;
-	struct osp_text text = OSP_TEXT_INIT;
-	char words[2 * OSP_SENTENCE_BYTES], when[32];
-	uint32_t boots;
-
-	if (status == OSP_EXIT_YES) {
-		say_chosen(fit, words, sizeof(words));
-		osp_text_printf(&text, "would start now: %s\n", words);
-		if (!osp_leaves_text(&fit->world, fit->chosen, &text))
-			text.failed = true;
-		boots = count_boots(fit);
-		if (boots)
-			osp_text_printf(&text, "  %u of them must be powered up first\n", boots);
-	} else {
-		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
-		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
-			osp_text_printf(&text, "  %s\n", sbatch->cure);
-		if (reports_start(fit))
-			osp_text_printf(
-				&text,
-				"  Slurm would start it at %s on %s, after the jobs that wait\n",
-				osp_format_time(sbatch->start_s, when, sizeof(when)),
-				sbatch->nodes);
-		if (sbatch->result != OSP_SBATCH_REFUSED && fit->answer.domain_count)
-			osp_answer_table(&fit->world, &fit->answer, DOMAINS_SHOWN, &text);
-	}
-	osp_report_old_places(&fit->world, &text, NULL);
-	return osp_print_text(&text, status);
-}
-
-static void chosen_to_json(const struct fit *fit, json_t *root)
-{
-	const struct osp_topology *topology = fit->world.topology;
-	uint32_t domain, domains;
-
-	domains = count_domains(topology, fit->question.level, fit->chosen, &domain);
-	if (domains == 1 && domain != OSP_NO_DOMAIN)
-		json_object_set_new(root, "domain",
-				    osp_json_string(osp_topology_domain(topology, domain)->name));
-	json_object_set_new(root, "count", json_integer(osp_nodeset_count(fit->chosen)));
-	json_object_set_new(root, "nodes", osp_json_string(fit->sbatch.nodes));
-	json_object_set_new(root, "leaves", osp_leaves_to_json(&fit->world, fit->chosen));
-	json_object_set_new(root, "boot", json_integer(count_boots(fit)));
-}
-
-static int print_scheduler_json(const struct fit *fit, int status)
-{
-	json_t *root = json_object();
-	char words[2 * OSP_SENTENCE_BYTES];
-
-	if (status == OSP_EXIT_YES)
-		say_chosen(fit, words, sizeof(words));
-	else
-		say_why_not(fit, words, sizeof(words));
-	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
-	json_object_set_new(root, "refused",
-			    json_boolean(fit->sbatch.result == OSP_SBATCH_REFUSED));
-	json_object_set_new(
-		root, "level",
-		osp_json_string(osp_topology_level_name(fit->world.topology, fit->question.level)));
-	if (fit->question.need_nodes) {
-		json_object_set_new(root, "need", json_integer(fit->question.need_nodes));
-		json_object_set_new(root, "want", json_integer(fit->question.want_nodes));
-	}
-	json_object_set_new(root, "says", osp_json_string(words));
-	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
-		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
-	if (reports_start(fit))
-		json_object_set_new(root, "starts", osp_json_time(fit->sbatch.start_s));
-	if (status == OSP_EXIT_YES)
-		chosen_to_json(fit, root);
-	if (fit->answer.chosen && fit->sbatch.result != OSP_SBATCH_REFUSED)
-		json_object_set_new(root, "domains",
-				    osp_answer_to_json(&fit->world, &fit->answer, UINT32_MAX));
-	osp_report_old_places(&fit->world, NULL, root);
-	return osp_print_json(root, status);
-}
-
-static int answer_scheduler(struct fit *fit, struct osp_error *error)
-{
-	int status;
-
-	fit->chosen = osp_nodeset_new(fit->world.snapshot->node_count);
-	if (!fit->chosen)
-		return osp_error_set(error, "out of memory");
-	if (fit->sbatch.nodes &&
-	    osp_snapshot_add_hostlist(fit->world.snapshot, fit->sbatch.nodes, false,
-				      "sbatch's nodes", fit->chosen, error) < 0)
-		return -1;
-	fit->lacks_licenses = osp_licenses_lacking(fit->call->values[OSP_OPTION_FIT_LICENSES]);
-	status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
-	return (fit->call->values[OSP_OPTION_JSON] ? print_scheduler_json
-						   : print_scheduler)(fit, status);
-}
-
-/* --- the command ------------------------------------------------------------------------------ */
-
 /* Returns whether -w names fewer nodes than the gang needs. */
-static bool names_part(const struct fit *fit)
+static bool names_part(const struct osp_fit *fit)
 {
 	struct osp_nodeset *named = osp_nodeset_new(fit->world.snapshot->node_count);
 	uint32_t count = 0;
@@ -632,7 +330,7 @@ static bool names_part(const struct fit *fit)
 /* Asks sbatch without -w, because sbatch --test-only offers a job only the nodes of its -w, which
  * are too few here. It judges the rest, and the nodes' states say where. Returns as ask_scheduler()
  * does. */
-static int ask_without_nodelist(struct fit *fit, struct osp_error *error)
+static int ask_without_nodelist(struct osp_fit *fit, struct osp_error *error)
 {
 	struct osp_call call = *fit->call;
 
@@ -645,7 +343,7 @@ static int ask_without_nodelist(struct fit *fit, struct osp_error *error)
 
 /* Asks the scheduler if it answers for gangs. Returns 1 if it did, 0 if only the nodes' states can
  * answer, or -1. */
-static int ask_scheduler(struct fit *fit, struct osp_error *error)
+static int ask_scheduler(struct osp_fit *fit, struct osp_error *error)
 {
 	const struct osp_call *call = fit->call;
 	const char *only_sbatch;
@@ -674,7 +372,7 @@ static int ask_scheduler(struct fit *fit, struct osp_error *error)
 	return 0;
 }
 
-static int answer_nodes(struct fit *fit)
+static int answer_nodes(struct osp_fit *fit)
 {
 	int status = osp_nodeset_empty(fit->answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
 
@@ -686,7 +384,7 @@ static int answer_nodes(struct fit *fit)
 }
 
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */
-static bool lacks_nodes(const struct fit *fit, const struct osp_fit_answer *answer)
+static bool lacks_nodes(const struct osp_fit *fit, const struct osp_fit_answer *answer)
 {
 	if (osp_fit_asks_segments(fit->call))
 		return osp_fit_segments_never(fit->call, &fit->world, &fit->grown, &fit->question,
@@ -700,7 +398,7 @@ static bool lacks_nodes(const struct fit *fit, const struct osp_fit_answer *answ
 
 /* Returns whether no domain could hold the gang with the nodes that are up and that no reservation
  * keeps from it: sbatch itself does not refuse it for that, as it does with --test-only. */
-static bool is_for_lack_of_nodes(const struct fit *fit)
+static bool is_for_lack_of_nodes(const struct osp_fit *fit)
 {
 	struct osp_fit_question question = fit->question;
 	struct osp_fit_answer answer;
@@ -718,7 +416,7 @@ static bool is_for_lack_of_nodes(const struct fit *fit)
 
 /* Returns whether the gang's reservation has not begun: sbatch --test-only then calls the time
  * invalid, and sbatch itself lets the job wait for it. */
-static bool waits_for_reservation(const struct fit *fit)
+static bool waits_for_reservation(const struct osp_fit *fit)
 {
 	const struct osp_snapshot *snapshot = fit->world.snapshot;
 	const struct osp_state_reservation *reservation =
@@ -730,10 +428,9 @@ static bool waits_for_reservation(const struct fit *fit)
 }
 
 /* Answers the question. Returns the exit status, or -1 with `error` set. */
-static int answer(struct fit *fit, struct osp_error *error)
+static int answer(struct osp_fit *fit, struct osp_error *error)
 {
 	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
-	bool by_scheduler;
 	int asked;
 
 	if (size ? parse_size(size, &fit->question, error) < 0
@@ -763,16 +460,19 @@ static int answer(struct fit *fit, struct osp_error *error)
 	fit->reservation_comes = waits_for_reservation(fit);
 	if (fit->reservation_comes)
 		fit->sbatch.result = OSP_SBATCH_BUSY;
-	by_scheduler =
-		fit->partition_says || (asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||
-						  !osp_fit_asks_segments(fit->call) ||
-						  osp_fit_needs_sbatch(fit->call, &only_sbatch)));
-	return by_scheduler ? answer_scheduler(fit, error) : answer_nodes(fit);
+	if (!asked && !fit->partition_says)
+		return answer_nodes(fit);
+	fit->in_parts = osp_fit_asks_segments(fit->call) && fit->answer.chosen &&
+			fit->sbatch.result != OSP_SBATCH_REFUSED && !fit->partition_says;
+	if (fit->in_parts && osp_fit_ask_segments(fit->call, &fit->world, &fit->grown,
+						  &fit->question, &fit->answer, &fit->parts, error))
+		return -1;
+	return osp_fit_answer_scheduler(fit, error);
 }
 
 int osp_run_fit(const struct osp_call *call)
 {
-	struct fit fit = {.call = call, .least = 1};
+	struct osp_fit fit = {.call = call, .least = 1};
 	struct osp_error error = {.text = ""};
 	int status = answer(&fit, &error);
 
@@ -780,6 +480,7 @@ int osp_run_fit(const struct osp_call *call)
 		status = osp_say_error(&error);
 	free(fit.chosen);
 	free(fit.sbatch.nodes);
+	osp_segments_answer_clear(&fit.parts);
 	osp_answer_clear(&fit.answer);
 	osp_world_close(&fit.world);
 	return status;

@@ -13,8 +13,6 @@
 #include "tools/command/command.h"
 #include "tools/command/layout_options.h"
 
-#define DOMAINS_SHOWN 10
-
 bool osp_fit_asks_segments(const struct osp_call *call)
 {
 	return call->values[OSP_OPTION_GANG_DOMAINS] || call->values[OSP_OPTION_GANG_SEGMENT] ||
@@ -183,23 +181,68 @@ static int parse_segments(const struct osp_call *call, const struct osp_world *w
 			    : osp_error_set(error, "--gang-segment: %s", inner.text);
 }
 
-static const char *says_segments(const struct osp_world *world,
-				 const struct osp_segments_answer *answer, char *buffer,
-				 size_t buffer_bytes)
+const char *osp_fit_segments_chosen(const struct osp_world *world,
+				    const struct osp_segments_answer *answer, uint32_t domains,
+				    char *buffer, size_t buffer_bytes)
 {
 	const char *level = osp_topology_level_name(world->topology, answer->input.level);
 	char plural[64], segments[OSP_SEGMENTS_BYTES];
 
-	if (!answer->now.fits)
-		return osp_sentence_segments_wait(world->topology, &answer->input, NULL,
-						  &answer->now, answer->ever, buffer, buffer_bytes);
 	osp_segments_format(&answer->input.segments, world->topology, segments, sizeof(segments));
-	snprintf(buffer, buffer_bytes, "%u nodes on %u %s%s%s", answer->input.nodes,
-		 answer->now.domains,
-		 answer->now.domains == 1 ? level
-					  : osp_sentence_plural(level, plural, sizeof(plural)),
+	snprintf(buffer, buffer_bytes, "%u nodes on %u %s%s%s", answer->input.nodes, domains,
+		 domains == 1 ? level : osp_sentence_plural(level, plural, sizeof(plural)),
 		 *segments ? " in segments " : "", segments);
 	return buffer;
+}
+
+const char *osp_fit_segments_wait(const struct osp_world *world,
+				  const struct osp_segments_answer *answer, char *buffer,
+				  size_t buffer_bytes)
+{
+	if (answer->now.fits)
+		return osp_sentence_segments_not_started(buffer, buffer_bytes);
+	return osp_sentence_segments_wait(world->topology, &answer->input, NULL, &answer->now,
+					  answer->ever, buffer, buffer_bytes);
+}
+
+void osp_fit_segments_left(const struct osp_world *world, const struct osp_segments_answer *answer,
+			   struct osp_text *text)
+{
+	char words[OSP_SENTENCE_BYTES];
+
+	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				   words, sizeof(words));
+	if (*words)
+		osp_text_printf(text, "  %s\n", words);
+}
+
+void osp_fit_segments_to_json(const struct osp_world *world,
+			      const struct osp_segments_answer *answer, bool starts, json_t *root)
+{
+	char words[OSP_SENTENCE_BYTES], segments[OSP_SEGMENTS_BYTES];
+
+	json_object_set_new(root, "domains_max", json_integer(answer->input.domains_max));
+	json_object_set_new(
+		root, "segments",
+		osp_json_string(osp_segments_format(&answer->input.segments, world->topology,
+						    segments, sizeof(segments))));
+	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				   words, sizeof(words));
+	if (*words)
+		json_object_set_new(root, "left", osp_json_string(words));
+	json_object_set_new(root, "could_ever", json_boolean(answer->ever));
+	if (starts)
+		return;
+	json_object_set_new(root, "whole_needed", json_integer(answer->now.whole_needed));
+	json_object_set_new(root, "whole_free", json_integer(answer->now.whole_offered));
+}
+
+static const char *says(const struct osp_world *world, const struct osp_segments_answer *answer,
+			char *buffer, size_t buffer_bytes)
+{
+	return answer->now.fits ? osp_fit_segments_chosen(world, answer, answer->now.domains,
+							  buffer, buffer_bytes)
+				: osp_fit_segments_wait(world, answer, buffer, buffer_bytes);
 }
 
 static int print_segments(const struct osp_world *world, const struct osp_segments_answer *answer,
@@ -209,13 +252,10 @@ static int print_segments(const struct osp_world *world, const struct osp_segmen
 	char words[OSP_SENTENCE_BYTES];
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
-			says_segments(world, answer, words, sizeof(words)));
-	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
-				   words, sizeof(words));
-	if (*words)
-		osp_text_printf(&text, "  %s\n", words);
+			says(world, answer, words, sizeof(words)));
+	osp_fit_segments_left(world, answer, &text);
 	if (status == OSP_EXIT_NO)
-		osp_segments_table(world, answer, DOMAINS_SHOWN, &text);
+		osp_segments_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	else if (!osp_leaves_text(world, answer->chosen, &text))
 		text.failed = true;
 	osp_report_old_places(world, &text, NULL);
@@ -226,7 +266,7 @@ static int print_segments_json(const struct osp_world *world,
 			       const struct osp_segments_answer *answer, int status)
 {
 	json_t *root = json_object();
-	char words[OSP_SENTENCE_BYTES], segments[OSP_SEGMENTS_BYTES];
+	char words[OSP_SENTENCE_BYTES];
 	char *list = osp_snapshot_hostlist(world->snapshot, answer->chosen);
 
 	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
@@ -234,36 +274,23 @@ static int print_segments_json(const struct osp_world *world,
 		root, "level",
 		osp_json_string(osp_topology_level_name(world->topology, answer->input.level)));
 	json_object_set_new(root, "need", json_integer(answer->input.nodes));
-	json_object_set_new(root, "domains_max", json_integer(answer->input.domains_max));
-	json_object_set_new(
-		root, "segments",
-		osp_json_string(osp_segments_format(&answer->input.segments, world->topology,
-						    segments, sizeof(segments))));
 	json_object_set_new(root, "says",
-			    osp_json_string(says_segments(world, answer, words, sizeof(words))));
-	osp_sentence_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
-				   words, sizeof(words));
-	if (*words)
-		json_object_set_new(root, "left", osp_json_string(words));
-	json_object_set_new(root, "could_ever", json_boolean(answer->ever));
+			    osp_json_string(says(world, answer, words, sizeof(words))));
+	osp_fit_segments_to_json(world, answer, status == OSP_EXIT_YES, root);
 	if (status == OSP_EXIT_YES) {
 		json_object_set_new(root, "domains", json_integer(answer->now.domains));
 		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
 		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
-	} else {
-		json_object_set_new(root, "whole_needed", json_integer(answer->now.whole_needed));
-		json_object_set_new(root, "whole_free", json_integer(answer->now.whole_offered));
 	}
 	free(list);
 	osp_report_old_places(world, NULL, root);
 	return osp_print_json(root, status);
 }
 
-/* Asks for the segments. The caller clears the answer in either case. */
-static int ask(const struct osp_call *call, const struct osp_world *world,
-	       const struct osp_fit_grown *grown, const struct osp_fit_question *question,
-	       const struct osp_fit_answer *nodes, struct osp_segments_answer *answer,
-	       struct osp_error *error)
+int osp_fit_ask_segments(const struct osp_call *call, const struct osp_world *world,
+			 const struct osp_fit_grown *grown, const struct osp_fit_question *question,
+			 const struct osp_fit_answer *nodes, struct osp_segments_answer *answer,
+			 struct osp_error *error)
 {
 	struct osp_segments segments = {.count = 0};
 	uint32_t domains_max = 1;
@@ -281,7 +308,7 @@ bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world 
 {
 	struct osp_segments_answer answer = {.cut = NULL};
 	struct osp_error error = {.text = ""};
-	bool never = !ask(call, world, grown, question, nodes, &answer, &error) &&
+	bool never = !osp_fit_ask_segments(call, world, grown, question, nodes, &answer, &error) &&
 		     !answer.now.fits && !answer.ever;
 
 	osp_segments_answer_clear(&answer);
@@ -297,7 +324,7 @@ int osp_fit_answer_segments(const struct osp_call *call, const struct osp_world 
 	struct osp_error error = {.text = ""};
 	int status;
 
-	if (ask(call, world, grown, question, nodes, &answer, &error)) {
+	if (osp_fit_ask_segments(call, world, grown, question, nodes, &answer, &error)) {
 		status = osp_say_error(&error);
 	} else {
 		status = answer.now.fits ? OSP_EXIT_YES : OSP_EXIT_NO;

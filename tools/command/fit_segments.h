@@ -8,14 +8,19 @@
 #ifndef OSP_FIT_SEGMENTS_H
 #define OSP_FIT_SEGMENTS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host/slurm/ask.h"
+#include "host/slurm/ask_segments.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/policy/request.h"
 #include "tools/command/options.h"
 #include "tools/command/world.h"
+
+#define OSP_FIT_DOMAINS_SHOWN 10
 
 /* What --gang-spares makes of the gang. */
 struct osp_fit_grown {
@@ -42,6 +47,34 @@ bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world 
 			    const struct osp_fit_grown *grown,
 			    const struct osp_fit_question *question,
 			    const struct osp_fit_answer *nodes);
+
+/*
+ * Asks the nodes' states for the segments or the several domains; `nodes` is the answer for one.
+ * Returns 0, or -1 with `error` set for options that do not go together. The caller clears `answer`
+ * in either case.
+ */
+int osp_fit_ask_segments(const struct osp_call *call, const struct osp_world *world,
+			 const struct osp_fit_grown *grown, const struct osp_fit_question *question,
+			 const struct osp_fit_answer *nodes, struct osp_segments_answer *answer,
+			 struct osp_error *error);
+
+/* Writes "6 nodes on 2 spines in segments leaf:3". Returns `buffer`. */
+const char *osp_fit_segments_chosen(const struct osp_world *world,
+				    const struct osp_segments_answer *answer, uint32_t domains,
+				    char *buffer, size_t buffer_bytes);
+
+/* Writes why they do not start now, in the words of why. Returns `buffer`. */
+const char *osp_fit_segments_wait(const struct osp_world *world,
+				  const struct osp_segments_answer *answer, char *buffer,
+				  size_t buffer_bytes);
+
+/* Adds a line about the nodes that the segments leave, if they do. */
+void osp_fit_segments_left(const struct osp_world *world, const struct osp_segments_answer *answer,
+			   struct osp_text *text);
+
+/* Adds what is known of the segments. */
+void osp_fit_segments_to_json(const struct osp_world *world,
+			      const struct osp_segments_answer *answer, bool starts, json_t *root);
 
 /* Prints the answer for segments or several domains; `nodes` is the answer for one. Returns the
  * exit status. */
