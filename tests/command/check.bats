@@ -281,14 +281,14 @@ quick() {
 	export ONESPINE_FAKE_CUDA="gpu3.hbm=50"
 	run quick --only=hbm-bandwidth # on an H100
 	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 hbm-bandwidth 1508 GB/s copy < 2407; replace" ]]
-	export ONESPINE_FAKE_NVML=model=141 ONESPINE_FAKE_CUDA="hbm=120 gpu3.hbm=50"
-	run quick --only=hbm-bandwidth # on an H200
+	export ONESPINE_FAKE_NVML=model=100 ONESPINE_FAKE_CUDA="hbm=180 gpu3.hbm=50"
+	run quick --only=hbm-bandwidth # on a B200
 	[[ $status == 0 && $output == *"WARN"*"gpu3"*"1508 GB/s copy"* ]]
 	[[ $output == *"slow in 3 of 3 measurements; this limit was never tried on this hardware and only warns (unproven: warn)"* ]]
 	echo 'unproven: fail' >limits.yaml
 	run quick --only=hbm-bandwidth --thresholds=limits.yaml
-	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 hbm-bandwidth 1508 GB/s copy < 3328; replace" ]]
-	[[ $output == *"slow in 3 of 3 measurements"*"limit: onespine: 83 % of the 4010 GB/s copy"* ]]
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 hbm-bandwidth 1508 GB/s copy < 4507; replace" ]]
+	[[ $output == *"slow in 3 of 3 measurements"*"limit: onespine: 83 % of DCGM's measurement, 5430 GB/s"* ]]
 	echo 'unproven: often' >limits.yaml
 	run quick --only=hbm-bandwidth --thresholds=limits.yaml
 	[[ $status == 2 && $output == *"limits.yaml:1:11: unproven: one of warn, fail is expected, not 'often'" ]]

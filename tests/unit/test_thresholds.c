@@ -388,7 +388,8 @@ static void shipped_tolerances_know_cards(void **state)
 /* What has measured such a GPU: add to it only with the hardware's file in tests/gpu/results. */
 static bool is_proven(const struct osp_limit_entry *entry)
 {
-	return strcmp(entry->place, "NVIDIA H100 80GB HBM3") == 0 &&
+	return (strcmp(entry->place, "NVIDIA H100 80GB HBM3") == 0 ||
+		strcmp(entry->place, "NVIDIA H200") == 0) &&
 	       (entry->id == OSP_LIMIT_HBM_GBPS || entry->id == OSP_LIMIT_BF16_TFLOPS);
 }
 
