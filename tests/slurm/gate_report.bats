@@ -1,29 +1,37 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate_report.bats - nodes tell the watch what they know of their own places, and nobody else does
+#
+# MUNGE seals reports. On a cluster with auth/slurm a key does, which setup_file makes.
 bats_require_minimum_version 1.5.0
 
 load helpers
 load gate_helpers
 
 setup_file() {
-	needs_munge # whose credentials most of these tests make
+	local keys=''
 	gate_budget
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" # another user asks its munged
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 2
 	free_port
+	export FILE_KEY=$BATS_FILE_TMPDIR/report.key
+	with_munge || keys=", report_key_file: $FILE_KEY"
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
 		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all}
-		watch: {report_port: $REPORT_PORT}
+		watch: {report_port: $REPORT_PORT$keys}
 	END
 	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$BATS_FILE_TMPDIR/cluster" \
 		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 \
-		--conf "AuthInfo=socket=$BATS_FILE_TMPDIR/cluster/munge/socket,cred_expire=5" \
+		--conf "AuthInfo=$(! with_munge || echo "socket=$BATS_FILE_TMPDIR/cluster/munge/socket,")cred_expire=5" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 	for node in n1 n2 n3 n4; do
 		ln -sf /proc/uptime "$ONESPINE_CLUSTER/nodes/$node/proc/uptime"
 	done
+	with_munge || {
+		onespine gate key new a "--key-file=$FILE_KEY"
+		copy_key "$FILE_KEY" n1 n2 n3 n4
+	}
 	install -m 755 "$BATS_TEST_DIRNAME/report_say.py" "$ONESPINE_CLUSTER/bin/report_say"
 	# whatever the watch asks, it is not asked about here
 	cp "$BATS_FILE_TMPDIR/onespine.topology" "$BATS_FILE_TMPDIR/watched.topology"
@@ -123,6 +131,40 @@ say() {
 
 socket() {
 	echo "$ONESPINE_CLUSTER/munge/socket"
+}
+
+# copy_key FILE NODE...: the nodes have that key, where onespine.yaml says it of them all
+copy_key() {
+	local file=$1 node
+	shift
+	for node; do
+		install -D -m 600 "$file" "$ONESPINE_CLUSTER/nodes/$node$file"
+	done
+}
+
+# by_key FILE: seals with that key
+by_key() {
+	printf '%q ' "$BATS_TEST_DIRNAME/gate_seal.py" seal "$1"
+}
+
+# say_as_root OPTION... <REPORT: as say, sealed as root's
+say_as_root() {
+	if with_munge; then
+		say --munge "$(socket)" "$@"
+	else
+		say --by "$(by_key "$FILE_KEY")" "$@"
+	fi
+}
+
+# say_as_user OPTION... <REPORT: as say, sealed by what a user can have: a credential of its own, or a key of its own
+say_as_user() {
+	local key=$BATS_TEST_TMPDIR/users.key
+	if with_munge; then
+		sed 's/CHALLENGE/00/' | as_other_user munge -S "$(socket)" | say "$@"
+	else
+		onespine gate key new a "--key-file=$key" >"$BATS_TEST_TMPDIR/users.words"
+		say --by "$(by_key "$key")" "$@"
+	fi
 }
 
 @test "each node of a gang reports before its gate; what it says outlives a watch that is killed" {
@@ -228,6 +270,18 @@ sys.stdout.buffer.write(sealed + b"\n")' "$REPORT_PORT" "$2" >"$1" 3>&- &
 	await 20 grep -q listens "$1"
 }
 
+# unreadable FILE: what a user got there is sealed, and not for users
+unreadable() {
+	local said
+	if grep -qa MUNGE "$1"; then
+		said=$(grep -a MUNGE "$1" | as_other_user unmunge -S "$(socket)" 2>&1) || true
+		holds "$said" 'Unauthorized credential'
+	else
+		grep -qa OSPK "$1"
+		run ! grep -qaE 'nvlink|onespine-report' "$1"
+	fi
+}
+
 @test "a user who has the port while no watch runs gets no report that it can read, and is not believed" {
 	local way
 	# while one runs nobody has it, on any address
@@ -249,8 +303,7 @@ except OSError as error:
 		equal "$status" 1
 		holds "$output" "does not prove that it is root's or SlurmUser's"
 		wait "$pretender"
-		said=$(grep MUNGE "$BATS_TEST_TMPDIR/$way" | as_other_user unmunge -S "$(socket)" 2>&1) || true
-		holds "$said" 'Unauthorized credential'
+		unreadable "$BATS_TEST_TMPDIR/$way"
 	done
 	watch
 	run report n1
@@ -263,8 +316,8 @@ one_of_two_within_a_second() {
 	local report first
 	report=$(text n1 | sed 's/forged/right/')
 	first=$BATS_TEST_TMPDIR/first
-	say --from "$(address n1)" --munge "$(socket)" <<<"$report" >"$first" 3>&- &
-	said=$(say --from "$(address n1)" --munge "$(socket)" <<<"$report")
+	say_as_root --from "$(address n1)" <<<"$report" >"$first" 3>&- &
+	said=$(say_as_root --from "$(address n1)" <<<"$report")
 	wait $!
 	[[ "$(<"$first") $said" == *s* ]]
 }
@@ -272,31 +325,33 @@ one_of_two_within_a_second() {
 @test "from a reserved port: a user's credential, another address, no node, a recorded one, hostile bytes, 5 KiB" {
 	local said
 	# a user's credential, and root's for another reader
-	said=$(text n1 | sed "s/CHALLENGE/00/" | as_other_user munge -S "$(socket)" | say --from "$(address n1)")
+	said=$(text n1 | say_as_user --from "$(address n1)")
 	equal "$said" n 'a credential of a user'
-	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)" --uid 65534)
-	equal "$said" n 'for another reader'
+	! with_munge || {
+		said=$(text n1 | say --from "$(address n1)" --munge "$(socket)" --uid 65534)
+		equal "$said" n 'for another reader'
+	}
 	# root on n1 speaks for n2, and for nobody that Slurm has
-	said=$(text n2 | say --from "$(address n1)" --munge "$(socket)")
+	said=$(text n2 | say_as_root --from "$(address n1)")
 	equal "$said" a 'from an address of another node'
-	said=$(text n1 | sed 's/^node n1$/node n9/' | say --from "$(address n1)" --munge "$(socket)")
+	said=$(text n1 | sed 's/^node n1$/node n9/' | say_as_root --from "$(address n1)")
 	equal "$said" u 'of no node'
 	# recorded on one connection, sent on another: MUNGE opens a credential once; a new one with an old challenge
-	said=$(text n1 | say --from "$(address n2)" --munge "$(socket)" --recorded "$BATS_TEST_TMPDIR/recorded")
+	said=$(text n1 | say_as_root --from "$(address n2)" --recorded "$BATS_TEST_TMPDIR/recorded")
 	equal "$said" a
 	said=$(say --from "$(address n1)" --recorded "$BATS_TEST_TMPDIR/recorded" </dev/null)
 	equal "$said" n 'recorded'
-	said=$(text n1 | sed 's/CHALLENGE/000102030405060708090a0b0c0d0e0f/' | say --from "$(address n1)" --munge "$(socket)")
+	said=$(text n1 | sed 's/CHALLENGE/000102030405060708090a0b0c0d0e0f/' | say_as_root --from "$(address n1)")
 	equal "$said" n 'another challenge'
 	# no report
-	said=$(head -c 1500 /dev/urandom | say --from "$(address n1)" --munge "$(socket)")
+	said=$(head -c 1500 /dev/urandom | say_as_root --from "$(address n1)")
 	equal "$said" n 'hostile bytes'
-	said=$(printf '%s\n' "$(text n1)" 'nvlink twice' | say --from "$(address n1)" --munge "$(socket)")
+	said=$(printf '%s\n' "$(text n1)" 'nvlink twice' | say_as_root --from "$(address n1)")
 	equal "$said" n 'a key twice'
 	said=$(head -c 1500 /dev/urandom | say --from "$(address n1)")
 	equal "$said" n 'no credential'
 	# too long, announced too long, nothing at all
-	said=$( (text n1 && head -c 5120 /dev/zero | tr '\0' x) | say --from "$(address n1)" --munge "$(socket)")
+	said=$( (text n1 && head -c 5120 /dev/zero | tr '\0' x) | say_as_root --from "$(address n1)")
 	equal "$said" n '5 KiB'
 	said=$(echo x | say --from "$(address n1)" --announce 1073741824)
 	equal "$said" n 'announced too long'
@@ -305,7 +360,7 @@ one_of_two_within_a_second() {
 	[[ -z $(said_by n1 5) || $(said_by n1 5) != forged* ]]
 	equal "$(said_by n9 5)" ''
 	# and what is right is taken, once a second
-	said=$(text n1 | sed 's/forged/right/' | say --from "$(address n1)" --munge "$(socket)")
+	said=$(text n1 | sed 's/forged/right/' | say_as_root --from "$(address n1)")
 	equal "$said" k
 	await 30 one_of_two_within_a_second
 	await 10 shows right.1 said_by n1 5
@@ -336,36 +391,18 @@ time.sleep(60)' "$REPORT_PORT" >"$BATS_TEST_TMPDIR/silent" 3>&- &
 
 # --- with a key instead of MUNGE ------------------------------------------------------------------
 
-# with_keys NODE...: the nodes have the key of the reports, and the watch begins anew with another copy of it
+# with_keys NODE...: the nodes have a key of the reports that no other test has, and so has the watch, which begins anew
 with_keys() {
-	local node
 	KEY=$BATS_TEST_TMPDIR/report.key
 	onespine gate key new a "--key-file=$KEY"
-	copy_key "$@"
-	sed -i "s/report_port: $REPORT_PORT/&, report_key_file: \/report.key/" "$ONESPINE_CLUSTER/onespine.yaml"
-	mkdir -p "$ONESPINE_CLUSTER/watcher"
-	cp "$ONESPINE_CLUSTER/slurm.conf" "$ONESPINE_CLUSTER/watcher"
-	sed "s#report_key_file: /report.key#report_key_file: $KEY#" "$ONESPINE_CLUSTER/onespine.yaml" \
-		>"$ONESPINE_CLUSTER/watcher/onespine.yaml"
+	copy_key "$KEY" "$@"
+	sed -i "s#report_port: ${REPORT_PORT}[^}]*#report_port: $REPORT_PORT, report_key_file: $KEY#" "$ONESPINE_CLUSTER/onespine.yaml"
 	unwatch
-	SLURM_CONF=$ONESPINE_CLUSTER/watcher/slurm.conf watch
-}
-
-copy_key() {
-	local node
-	for node; do
-		install -m 600 "$KEY" "$ONESPINE_CLUSTER/nodes/$node/report.key"
-	done
+	watch
 }
 
 without_keys() {
 	cp "$BATS_FILE_TMPDIR/onespine.yaml" "$ONESPINE_CLUSTER/onespine.yaml"
-	rm -f "$ONESPINE_CLUSTER"/nodes/*/report.key
-}
-
-# by_key FILE: seals with that key
-by_key() {
-	printf '%q ' "$BATS_TEST_DIRNAME/gate_seal.py" seal "$1"
 }
 
 @test "with a key nodes are heard without MUNGE; a credential, another key, an old or a recorded report are not" {
@@ -378,9 +415,9 @@ by_key() {
 	await 10 shows "$(uuid 23).1" said_by n1 5
 	# the key is changed without a stop of the watch; n2 still has the file of before
 	onespine gate key add b "--key-file=$KEY"
-	copy_key n1 n2
+	copy_key "$KEY" n1 n2
 	onespine gate key use "--key-file=$KEY"
-	copy_key n1
+	copy_key "$KEY" n1
 	domain n1 23 2
 	domain n2 23 3
 	for node in n1 n2; do
@@ -390,8 +427,10 @@ by_key() {
 	await 10 shows "$(uuid 23).2" said_by n1 5
 	await 10 shows "$(uuid 23).3" said_by n2 5
 	# who has no key, or another one
-	said=$(text n1 | say --from "$(address n1)" --munge "$(socket)")
-	equal "$said" n "root's credential"
+	! with_munge || {
+		said=$(text n1 | say_as_root --from "$(address n1)")
+		equal "$said" n "root's credential"
+	}
 	onespine gate key new b "--key-file=$other"
 	said=$(text n1 | say --from "$(address n1)" --by "$(by_key "$other")")
 	equal "$said" n 'another key'
@@ -401,7 +440,7 @@ by_key() {
 	equal "$said" a
 	said=$(say --from "$(address n1)" --recorded "$BATS_TEST_TMPDIR/recorded" </dev/null)
 	equal "$said" n 'recorded'
-	install -m 600 "$other" "$ONESPINE_CLUSTER/nodes/n2/report.key"
+	install -m 600 "$other" "$ONESPINE_CLUSTER/nodes/n2$KEY"
 	run report n2
 	equal "$status" 1
 	holds "$output" 'refuses the report'
@@ -412,8 +451,7 @@ by_key() {
 	equal "$status" 1
 	holds "$output" "does not prove that it is root's or SlurmUser's"
 	wait "$pretender"
-	run ! grep -qaE 'nvlink|onespine-report' "$BATS_TEST_TMPDIR/taken"
-	grep -qa OSPK "$BATS_TEST_TMPDIR/taken"
+	unreadable "$BATS_TEST_TMPDIR/taken"
 	matches "$(<"$BATS_TEST_TMPDIR/journal")" "reports dropped: .*not root's"
 	without_keys
 }
@@ -422,11 +460,11 @@ by_key() {
 	with_keys n1
 	run report n2
 	equal "$status" 1
-	matches "$output" 'nodes/n2/report.key: No such file or directory'
+	holds "$output" "nodes/n2$KEY: No such file or directory"
 	unwatch
 	chmod 644 "$KEY"
-	PATH="$BATS_FILE_TMPDIR/bin:$PATH" SLURM_CONF=$ONESPINE_CLUSTER/watcher/slurm.conf onespine topology watch \
-		--from=infiniband --interval=60 -o "$BATS_FILE_TMPDIR/watched.topology" >"$BATS_TEST_TMPDIR/journal" 2>&1 3>&- &
+	PATH="$BATS_FILE_TMPDIR/bin:$PATH" onespine topology watch --from=infiniband --interval=60 \
+		-o "$BATS_FILE_TMPDIR/watched.topology" >"$BATS_TEST_TMPDIR/journal" 2>&1 3>&- &
 	watch_pid=$!
 	await 20 grep -q "no node's report is heard: $KEY: others may read or write it" "$BATS_TEST_TMPDIR/journal"
 	await 20 grep -q ibnetdiscover "$BATS_TEST_TMPDIR/journal"

@@ -133,9 +133,14 @@ log_since() {
 	tail -n "+$((${LOG_MARK:-0} + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -qE -- "$1"
 }
 
+# with_munge: the clusters here have it
+with_munge() {
+	[[ ${ONESPINE_TEST_AUTH:-munge} == munge ]]
+}
+
 # needs_munge: of a test that asks or stops munged
 needs_munge() {
-	[[ ${ONESPINE_TEST_AUTH:-munge} == munge ]] || skip 'this cluster has no MUNGE'
+	with_munge || skip 'this cluster has no MUNGE'
 }
 
 # slurm_at_least RELEASE: is the one under test
