@@ -136,9 +136,9 @@ ran_there() {
 	run -2 onespine reproduce "$case.link"
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	printf '#!/bin/sh\nmkdir -p %s/etc && ln -s %s %s/etc/slurm.conf\nexec %s "$@"\n' \
-		"$case.raced" "$BATS_TEST_TMPDIR/target" "$case.raced" "$(type -P scontrol)" >"$BATS_TEST_TMPDIR/bin/scontrol"
+		"$case.raced" "$BATS_TEST_TMPDIR/target" "$case.raced" "$(on_cluster sh -c 'command -v scontrol')" >"$BATS_TEST_TMPDIR/bin/scontrol"
 	chmod 755 "$BATS_TEST_TMPDIR/bin/scontrol"
-	PATH=$BATS_TEST_TMPDIR/bin:$PATH run -2 onespine reproduce "$case.raced"
+	run -2 on_cluster env "PATH=$BATS_TEST_TMPDIR/bin:$ONESPINE_PREFIX/bin:/usr/bin:/bin" onespine reproduce "$case.raced"
 	holds "$output" "$case.raced: cannot be made"
 	[[ ! -e $BATS_TEST_TMPDIR/target ]]
 }
