@@ -190,6 +190,16 @@ run_packages() {
 	rm -rf --one-file-system "$scratch/packages"
 }
 
+# run_rpms RELEASE: the packages for RPM, in a copy of the root that run_packages has made
+run_rpms() {
+	local log=$scratch/rpms-$1.tap status=0
+	wanted packages || return 0
+	install_packages rpm
+	"$ONESPINE_SOURCE/tests/packages/rpms" "$1" "$scratch/rpms" >"$log" 2>&1 </dev/null || status=$?
+	count_tap "packages for RPM and Slurm $1 in a fresh root" "$log" "$status"
+	rm -rf --one-file-system "$scratch/rpms"
+}
+
 # --- bats -------------------------------------------------------------------------------------------
 
 # expected_seconds RELEASE FILE...: prints "SECONDS RELEASE FILE" of each. The last run here says how long each takes,
