@@ -16,25 +16,40 @@ static bool applies(const struct osp_gate_here *here)
 	return here->policy->quarantine && here->job->clustermgtd;
 }
 
+/* The nodes in quarantine, as slurmctld last said: one question for the breaker and for the choice,
+ * and one after each reservation. The last is for gates that act at the same time. */
+static struct osp_quarantine_list seen;
+static bool is_seen;
+
+static int look(uint64_t until_ms)
+{
+	int error;
+
+	osp_quarantine_list_free(&seen);
+	error = osp_controller_quarantined(until_ms, &seen);
+	is_seen = error == 0;
+	return error;
+}
+
 int gate_act_add_marks(const struct osp_gate_here *here, struct osp_breaker_mark **marks,
 		       size_t *count, uint64_t until_ms)
 {
-	struct osp_quarantine_list list;
 	struct osp_breaker_mark *more;
 	int error = 0;
 
 	if (!applies(here))
 		return 0;
-	error = osp_controller_quarantined(until_ms, &list);
-	more = error ? NULL : realloc(*marks, (*count + list.count + 1) * sizeof(*more));
-	if (more) {
-		*marks = more;
-		for (size_t i = 0; i < list.count; i++)
-			more[(*count)++] = (struct osp_breaker_mark){
-				.since_s = list.nodes[i].since_s, .quarantined = true};
-	}
-	osp_quarantine_list_free(&list);
-	return error ? error : more ? 0 : ENOMEM;
+	error = look(until_ms);
+	if (error)
+		return error;
+	more = realloc(*marks, (*count + seen.count + 1) * sizeof(*more));
+	if (!more)
+		return ENOMEM;
+	*marks = more;
+	for (size_t i = 0; i < seen.count; i++)
+		more[(*count)++] = (struct osp_breaker_mark){.since_s = seen.nodes[i].since_s,
+							     .quarantined = true};
+	return 0;
 }
 
 /* Drains a node and then deletes its reservation, so that no job starts there in between. */
@@ -55,18 +70,15 @@ static bool is_one_too_many(const struct osp_gate_here *here,
 			    const struct osp_gate_sentence *sentence,
 			    const struct osp_controller_node *node, uint64_t until_ms)
 {
-	struct osp_quarantine_list list;
-	bool too_many = false;
+	bool too_many;
 	size_t place;
 
-	if (osp_controller_quarantined(until_ms, &list) == 0) {
-		place = osp_quarantine_find(list.nodes, list.count,
-					    here->gang->nodes[sentence->rank]);
-		too_many = place < list.count && place >= here->policy->quarantine;
-		if (too_many)
-			give_up(&list.nodes[place], sentence, node, until_ms);
-	}
-	osp_quarantine_list_free(&list);
+	if (look(until_ms))
+		return false;
+	place = osp_quarantine_find(seen.nodes, seen.count, here->gang->nodes[sentence->rank]);
+	too_many = place < seen.count && place >= here->policy->quarantine;
+	if (too_many)
+		give_up(&seen.nodes[place], sentence, node, until_ms);
 	return too_many;
 }
 
@@ -74,17 +86,15 @@ static bool is_one_too_many(const struct osp_gate_here *here,
 static enum osp_quarantine_choice choose(const struct osp_gate_here *here, const char *name,
 					 uint64_t until_ms)
 {
-	enum osp_quarantine_choice choice = OSP_QUARANTINE_DRAIN;
-	struct osp_quarantine_list list;
-	int error = osp_controller_quarantined(until_ms, &list);
+	enum osp_quarantine_choice choice;
+	int error = is_seen ? 0 : look(until_ms);
 
-	if (!gate_act_failed(error, "asking for nodes in quarantine")) {
-		choice = osp_quarantine_choose(here->policy, list.nodes, list.count, name);
-		if (choice == OSP_QUARANTINE_DRAIN)
-			gate_act_say("%s is drained: quarantine is full (%u)", name,
-				     here->policy->quarantine);
-	}
-	osp_quarantine_list_free(&list);
+	if (gate_act_failed(error, "asking for nodes in quarantine"))
+		return OSP_QUARANTINE_DRAIN;
+	choice = osp_quarantine_choose(here->policy, seen.nodes, seen.count, name);
+	if (choice == OSP_QUARANTINE_DRAIN)
+		gate_act_say("%s is drained: quarantine is full (%u)", name,
+			     here->policy->quarantine);
 	return choice;
 }
 

@@ -82,9 +82,18 @@ state_of() {
 	scontrol -o show node "$1" | sed -nE 's/.* State=([^ ]+) .*/\1/p'
 }
 
+# questions_about_reservations: how often slurmctld has been asked for all of them
+questions_about_reservations() {
+	sdiag | awk '$1 == "REQUEST_RESERVATION_INFO" { sub(/.*count:/, ""); asked = $1 } END { print asked + 0 }'
+}
+
 @test "a node that fails goes into quarantine: no job starts there, it is not drained, and clustermgtd leaves it" {
+	local before
+	before=$(questions_about_reservations)
 	failing q-st-p5-2
 	await 10 says q-st-p5-1 "q-st-p5-2 in quarantine for 3 hours at most: $ECC_REASON"
+	# the gate asks before it decides, and once more if another gate was faster
+	equal "$(($(questions_about_reservations) - before))" 2
 	equal "$(reservations)" onespine-quarantine-i-0002
 	matches "$(state_of q-st-p5-2)" '^IDLE\+RESERVED'
 	equal "$(clustermgtd)" ''
