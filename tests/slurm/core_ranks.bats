@@ -260,7 +260,7 @@ of_torch() {
 }
 
 # The same nodes: static ranks follow ONESPINE_NODE_RANK, c10d's the names as strings, which srun reports with the cure.
-@test "sixteen nodes in Megatron's layout: a real torchrun, static and c10d" {
+@test "sixteen nodes in Megatron's layout have a real torchrun's static ranks, and four c10d's" {
 	on_cluster /usr/bin/python3 -c 'import torch.distributed' 2>/dev/null || skip "no PyTorch there (python3-torch)"
 	if on_cluster /usr/bin/python3 -c "import torch.distributed as d; d.TCPStore('127.0.0.1', $(free_port), 1, True)" 2>&1 |
 		grep -q libuv; then
@@ -268,28 +268,26 @@ of_torch() {
 	fi
 	local run="export PYTHONDONTWRITEBYTECODE=1 NODES_HAVE_NAMES=1 OMP_NUM_THREADS=1
 		exec /usr/bin/python3 $BATS_TEST_DIRNAME/torch_run.py --nnodes=16 --nproc_per_node=1 --no_python -r 1 -t 1"
-	local worker="/usr/bin/python3 $BATS_TEST_DIRNAME/torch_sum.py"
-	# PyTorch is loaded 48 times: c10d's ranks are known without it in the workers
+	# PyTorch is loaded 20 times, by torchrun's agents alone: launchers.bats has workers that load it and sum their ranks
 	# shellcheck disable=SC2016 # for them
 	printf '#!/bin/sh\necho $RANK $SLURMD_NODENAME\n' >"$BATS_TEST_TMPDIR/rank.sh"
 	chmod 755 "$BATS_TEST_TMPDIR/rank.sh"
-	# in a script, and in srun's own words
+	printed=$(in_job "srun --ntasks-per-node=1 sh -c '$run --log_dir $BATS_TEST_TMPDIR/static \
+			--node_rank=\$ONESPINE_NODE_RANK --master_addr=127.0.0.1 --master_port=$(free_port) $BATS_TEST_TMPDIR/rank.sh' 2>&1" \
+		-N16 --gang=spine --gang-domains=3 --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$(of_torch <<<"$printed")" 'n1 n2 n9 n10 n3 n4 n11 n12 n5 n6 n13 n14 n7 n8 n15 n16'
+	[[ $printed != *"onespine: "* ]] || fail "$printed"
+	# c10d's, in a script, and in srun's own words
 	cat >"$BATS_TEST_TMPDIR/c10d.sh" <<-END
-		$run --log_dir $BATS_TEST_TMPDIR/c10d --rdzv_id=1 \\
+		${run/16/4} --log_dir $BATS_TEST_TMPDIR/c10d --rdzv_id=1 \\
 			--rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:$(free_port) $BATS_TEST_TMPDIR/rank.sh
 	END
-	printed=$(in_job "srun --ntasks-per-node=1 sh -c '$run --log_dir $BATS_TEST_TMPDIR/static \
-			--node_rank=\$ONESPINE_NODE_RANK --master_addr=127.0.0.1 --master_port=$(free_port) $worker' 2>&1
-		echo next
-		srun --ntasks-per-node=1 sh $BATS_TEST_TMPDIR/c10d.sh 2>&1" \
-		-N16 --gang=spine --gang-domains=3 --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
-	readarray -d '' -t parts < <(sed 's/^next$/\x00/' <<<"$printed")
-	equal "$(of_torch <<<"${parts[0]}")" 'n1 n2 n9 n10 n3 n4 n11 n12 n5 n6 n13 n14 n7 n8 n15 n16'
-	equal "$(grep -c ' sum 120$' <<<"${parts[0]}")" 16
-	[[ ${parts[0]} != *"onespine: "* ]] || fail "${parts[0]}"
-	equal "$(of_torch <<<"${parts[1]}")" 'n1 n10 n11 n12 n13 n14 n15 n16 n2 n3 n4 n5 n6 n7 n8 n9'
+	printed=$(in_job "srun --ntasks-per-node=1 sh -c '$tell'
+		srun --ntasks-per-node=1 sh $BATS_TEST_TMPDIR/c10d.sh 2>&1" -N4 -w n1,n2,n9,n10 --gang=spine --gang-domains=3)
+	equal "$(tasks <<<"$printed")" 'n1 n2 n9 n10'
+	equal "$(of_torch <<<"$printed")" 'n1 n10 n2 n9'
 	# shellcheck disable=SC2016 # as it stands there
-	equal "$(grep -o 'onespine: .*' <<<"${parts[1]}")" 'onespine: torchrun'"'"'s c10d ranks these nodes by their names as strings and not along the fabric: say --rdzv-backend=static --node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST'
+	equal "$(grep -o 'onespine: .*' <<<"$printed")" 'onespine: torchrun'"'"'s c10d ranks these nodes by their names as strings and not along the fabric: say --rdzv-backend=static --node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST'
 }
 
 # JAX takes SLURM_PROCID for the process, and looks for process 0 on the first name of the step's nodes.
