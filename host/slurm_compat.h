@@ -133,6 +133,14 @@ void slurm_xfree_ptr(void *memory);
 #define OSP_JOB_INFO_EXTRA(info) ((void)(info), NULL)
 #endif
 
+/* Returns whether a job's most nodes are only the number of its tasks, which slurmctld writes there
+ * from 26.05 on if the job says no range (_copy_job_desc_to_job_record() in job_mgr.c). */
+#ifdef JOB_IMPLICIT_MAX_NODES
+#define OSP_MOST_IS_OF_TASKS(flags) (((flags)&JOB_IMPLICIT_MAX_NODES) != 0)
+#else
+#define OSP_MOST_IS_OF_TASKS(flags) ((void)(flags), false)
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name
@@ -298,6 +306,11 @@ typedef struct xlist osp_list_t;
 /* From 26.05 on the job has a layout of the licenses of mode 3 that are left, for the nodes that it
  * may be given; a question in the mode TEST_ONLY fills in all that exist (licenses.c). */
 #define OSP_HAVE_HRES_SELECT OSP_SLURM_AT_LEAST(26, 5)
+
+/* If a job may have one node only, 26.05 tries one after the other, and adds up what they have of
+ * --gpus=N and the like: the first yes may be that of a node with fewer (_get_one_res() in
+ * job_test.c). */
+#define OSP_ONE_NODE_ADDS_UP OSP_SLURM_AT_LEAST(26, 5)
 
 /*
  * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES

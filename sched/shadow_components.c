@@ -211,7 +211,7 @@ static void set_size(struct shadow_call *call)
 	if (partition->min_nodes != NO_VAL && partition->min_nodes > call->min_nodes)
 		call->min_nodes = partition->min_nodes;
 	call->max_nodes = most < partition->max_nodes ? most : partition->max_nodes;
-	call->req_nodes = details->max_nodes && !(call->job->bit_flags & USE_MIN_NODES)
+	call->req_nodes = shadow_most_nodes(call->job) && !(call->job->bit_flags & USE_MIN_NODES)
 				  ? call->max_nodes
 				  : call->min_nodes;
 }

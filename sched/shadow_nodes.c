@@ -86,8 +86,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static uint32_t least_tasks(const job_record_t *job)
 {
 	const __typeof__(*job->details) *details = job->details;
-	uint64_t all =
-		(uint64_t)details->ntasks_per_node * larger(details->min_nodes, details->max_nodes);
+	uint64_t all = (uint64_t)details->ntasks_per_node *
+		       larger(details->min_nodes, shadow_most_nodes(job));
 
 	return details->ntasks_per_node && details->num_tasks != NO_VAL && details->num_tasks >= all
 		       ? details->ntasks_per_node

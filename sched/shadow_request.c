@@ -24,6 +24,13 @@ uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
 	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
 }
 
+uint32_t shadow_most_nodes(const job_record_t *job)
+{
+	uint32_t most = job->details->max_nodes;
+
+	return most < NO_VAL && !OSP_MOST_IS_OF_TASKS(job->bit_flags) ? most : 0;
+}
+
 /* Returns whether no `nodes` of these nodes have so many CPUs. Stops at the first node that is
  * large enough. */
 static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
@@ -101,11 +108,9 @@ void shadow_job_shape(const job_record_t *job, struct osp_shape *shape)
 
 static struct osp_size own_size(const job_record_t *job)
 {
-	uint32_t most = job->details->max_nodes;
-
 	return (struct osp_size){
 		.least_nodes = shadow_least_nodes(job, job->details->min_nodes),
-		.most_nodes = most < NO_VAL ? most : 0,
+		.most_nodes = shadow_most_nodes(job),
 	};
 }
 

@@ -65,6 +65,9 @@ void shadow_put_entry(job_record_t *job, const char *prefix, const char *value);
 /* Returns the largest of 1, min_nodes and what its tasks need at --ntasks-per-node. */
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 
+/* Returns the most nodes that the job itself says; 0: it does not say. */
+uint32_t shadow_most_nodes(const job_record_t *job);
+
 /* Returns whether no choice of `nodes` nodes in `bitmap` has `cpus` CPUs and the GPUs wanted (0:
  * none are asked for). False if `nodes` is 0. */
 bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,

@@ -421,14 +421,13 @@ static uint32_t nodes_beside(const job_record_t *job, const part_record_t *parti
 static void describe_job(const job_record_t *job, struct osp_seam_job *described)
 {
 	const __typeof__(*job->details) *details = job->details;
-	uint32_t most = details->max_nodes;
 
 	*described = (struct osp_seam_job){
 		.partition = job->partition,
 		.required_nodes = details->req_nodes,
 		.excluded_nodes = details->exc_nodes,
 		.min_nodes = details->min_nodes,
-		.max_nodes = most < NO_VAL ? most : 0,
+		.max_nodes = shadow_most_nodes(job),
 		.tasks = details->num_tasks != NO_VAL ? details->num_tasks : 0,
 		.tasks_per_node = details->ntasks_per_node,
 		.cpus = details->overcommit ? 0 : details->min_cpus,

@@ -9,6 +9,7 @@
  */
 #include "sched/shadow.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 osp_job_test_f *shadow_slurm_job_test;
@@ -230,8 +231,8 @@ static bool starts_nothing(const struct shadow_call *call, osp_list_t *preempted
 
 /* Calls Slurm's function once with the bitmap as it is. A yes that starts nothing is none, although
  * call->rc says so. */
-static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
-		       osp_list_t **preempted)
+static bool call_once(struct shadow_call *call, const struct osp_question *question,
+		      osp_list_t **preempted)
 {
 	osp_list_t *candidates = candidates_for(call, question);
 	job_record_t *job = call->job;
@@ -258,6 +259,74 @@ struct attempt {
 	bitstr_t *before;
 	osp_list_t *preempted;
 };
+
+/* What the only node of a job has to give of what is asked for the whole job. */
+struct whole_need {
+	struct osp_occupancy_need need;
+	struct osp_nodeset *nodes; /* without those that never have so much */
+	bool any;
+};
+
+static int add_whole_need(void *item, void *context)
+{
+	const gres_state_t *state = item;
+	const gres_job_state_t *asked = state->gres_data;
+	struct whole_need *whole = context;
+	int index = shadow_count_gres(state->plugin_id);
+
+	if (!asked || !asked->gres_per_job)
+		return 0;
+	whole->any = true;
+	for (uint32_t n = osp_nodeset_next(whole->nodes, 0); n < whole->nodes->place_count;
+	     n = osp_nodeset_next(whole->nodes, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+
+		if (!node || shadow_node_gres(node, state->plugin_id) < asked->gres_per_job)
+			osp_nodeset_remove(whole->nodes, n);
+	}
+	if (index >= 0 && asked->gres_per_job <= UINT32_MAX)
+		whole->need.amounts.gres[index] += (uint32_t)asked->gres_per_job;
+	return 0;
+}
+
+/*
+ * Takes nodes out of the bitmap that have less than the job asks for in all, as Slurm may give it
+ * one of them (OSP_ONE_NODE_ADDS_UP). Returns whether one of the others may still have too little,
+ * so that a yes is to be asked about again. Whether the job could ever start is Slurm's to say.
+ */
+static bool may_add_up(struct shadow_call *call)
+{
+	struct whole_need whole = {.any = false};
+
+	if (!OSP_ONE_NODE_ADDS_UP || call->max_nodes != 1 || !call->job->gres_list_req)
+		return false;
+	whole.nodes = osp_nodeset_new(shadow_state.node_count);
+	if (!whole.nodes)
+		return true;
+	shadow_from_bitmap(whole.nodes, call->bitmap);
+	list_for_each(call->job->gres_list_req, add_whole_need, &whole);
+	if (whole.any && call->mode == SELECT_MODE_RUN_NOW && !call->candidates)
+		shadow_count_keep_free(&whole.need, whole.nodes);
+	shadow_to_bitmap(call->bitmap, whole.nodes);
+	free(whole.nodes);
+	return whole.any && call->mode != SELECT_MODE_TEST_ONLY;
+}
+
+/* Asks Slurm; about a node that may have less than the job asks for a second time, alone. */
+static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
+		       struct attempt *attempt)
+{
+	bool again = may_add_up(call);
+	bool yes = call_once(call, question, &attempt->preempted);
+
+	if (!yes || !again)
+		return yes;
+	restore_marks(&attempt->marks, call->job);
+	save_marks(&attempt->marks, call->job);
+	free_job_resources(&call->job->job_resrcs);
+	FREE_NULL_LIST(attempt->preempted);
+	return call_once(call, question, &attempt->preempted);
+}
 
 static void begin_attempt(struct attempt *attempt, const struct shadow_call *call)
 {
@@ -289,7 +358,7 @@ bool shadow_try(struct shadow_call *call, const struct osp_question *question)
 	begin_attempt(&attempt, call);
 	shadow_to_bitmap(call->bitmap, question->nodes);
 	bit_and(call->bitmap, attempt.before);
-	return end_attempt(&attempt, call, call_slurm(call, question, &attempt.preempted));
+	return end_attempt(&attempt, call, call_slurm(call, question, &attempt));
 }
 
 bool shadow_try_whom(struct shadow_call *call, const struct osp_question *question,
@@ -305,7 +374,7 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 	shadow_to_bitmap(call->bitmap, question->nodes);
 	bit_and(call->bitmap, attempt.before);
 	call->mode = ever ? SELECT_MODE_TEST_ONLY : SELECT_MODE_WILL_RUN;
-	yes = call_slurm(call, &asked, &attempt.preempted);
+	yes = call_slurm(call, &asked, &attempt);
 	call->mode = mode;
 	if (yes)
 		shadow_from_bitmap(taken, call->bitmap);
@@ -321,7 +390,7 @@ bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *cont
 	bool yes;
 
 	begin_attempt(&attempt, call);
-	yes = call_slurm(call, &question, &attempt.preempted);
+	yes = call_slurm(call, &question, &attempt);
 	if (yes && !accept(call, context)) {
 		free_job_resources(&call->job->job_resrcs); /* which the success has built */
 		yes = false;

@@ -470,7 +470,9 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
 	job->phase = job_phase(info->job_state);
 	job->whole_nodes = !info->shared;
 	job->node_count = info->num_nodes;
-	job->node_most = info->max_nodes == NO_VAL ? 0 : info->max_nodes;
+	job->node_most = info->max_nodes == NO_VAL || OSP_MOST_IS_OF_TASKS(info->bitflags)
+				 ? 0
+				 : info->max_nodes;
 	fill_share(info, job);
 	job->restarts = info->restart_cnt;
 	job->submit_s = info->submit_time;

@@ -19,10 +19,6 @@ note_holds() {
 	[[ $(note "$1") == *"$2"* ]]
 }
 
-reason_is() {
-	[[ $(job_reason "$1") == "$2" ]]
-}
-
 # let_go NODE: ends the job of hold there; a waiting gang may have the node before anybody looks
 let_go() {
 	scancel --name="hold-$1"
@@ -33,11 +29,7 @@ let_go() {
 	job=$(submit --gang -N4 --exclusive)
 	await 20 note_holds "$job" 'waits: 4 nodes on one spine'
 	stays 3 job_is "$job" PENDING
-	if slurm_at_least 26.05; then # Slurm's own words for a domain that is short
-		await 20 reason_is "$job" No_suitable_topology_unit_found
-	else
-		[[ $(job_reason "$job") == @(Resources|Priority) ]]
-	fi
+	[[ $(job_reason "$job") == @(Resources|Priority) ]]
 	await 10 shows 'has 3 free' note "$job"
 	[[ $(job_field "$job" Priority) != 0 ]]
 	let_go n1

@@ -203,6 +203,15 @@ setup_file() {
 	END
 }
 
+@test "a gang of one node with more GPUs than a node has is refused" {
+	slurm_at_least 26.05 || skip 'before 26.05 Slurm itself adds nothing up, and one task may have two nodes'
+	tempt
+	for words in '-n1 --gpus=6' '-n1 --gpus=6 --gang' '-N1 --gpus=6 --gang'; do
+		# shellcheck disable=SC2086
+		holds "$(submit_refused -p train $words)" 'Requested node configuration is not available'
+	done
+}
+
 @test "jobs below from_nodes run anywhere and are told nothing" {
 	tempt
 	for words in -N1 -n4 '-N1 -n8 --exclusive' '--gpus=4' '-n4 --gang=off'; do

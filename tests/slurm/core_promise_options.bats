@@ -24,11 +24,11 @@ reasons() {
 	cat <<-'END'
 		--usage names it, and the program does not know it: --ctrl-comm-ifhn --mpi-combine --slurmd
 		it ends before a job is asked for: --help --usage --version
-		the program alone reads it, for its own words and files: --bell --disable-status --error --input --job-name --label --no-bell --output --parsable --quiet --quit-on-interrupt --unbuffered --verbose --wait --wrap --ignore-pbs --kill-command --no-shell --test-only
-		it says how processes of a job that has its nodes are started or ended: --acctg-freq --bcast --bcast-exclude --chdir --compress --container --container-id --epilog --export --export-file --get-user-env --kill-on-bad-exit --mpi --multi-prog --oom-kill-step --preserve-env --profile --prolog --propagate --pty --send-libs --slurmd-debug --task-epilog --task-prolog --threads --wait-for-children --mem-bind --network --cpu-bind --accel-bind --x11 --open-mode
+		the program alone reads it, for its own words and files: --bell --disable-status --error --input --job-name --label --no-bell --output --parsable --quiet --quit-on-interrupt --unbuffered --verbose --wait --wrap --ignore-pbs --ignore-signals --kill-command --no-shell --test-only
+		it says how processes of a job that has its nodes are started or ended: --acctg-freq --bcast --bcast-exclude --chdir --compress --container --container-id --container-type --epilog --export --export-file --get-user-env --kill-on-bad-exit --mpi --multi-prog --oom-kill-step --preserve-env --profile --prolog --propagate --pty --send-libs --slurmd-debug --task-epilog --task-prolog --threads --wait-for-children --mem-bind --network --cpu-bind --accel-bind --x11 --open-mode
 		its nodes boot, and no cluster of tests has a program for that (later releases then wait for them): --reboot
 		it is about clusters of a federation, which needs a database: --cluster-constraint
-		it is about a step in a job that has its nodes: --exact --het-group --jobid --overlap --relative
+		it is about a step in a job that has its nodes: --async --exact --het-group --jobid --overlap --relative
 		it writes a mail: --mail-type --mail-user
 		slurmctld is asked for nothing, root alone may, and no job is made: --no-allocate
 		Onespine reads it on the nodes or in the gate, when the job has its nodes: --gang-bind --gang-check --gang-env

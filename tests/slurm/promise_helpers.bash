@@ -95,6 +95,21 @@ has_both() {
 	return 1
 }
 
+# has_its_gpus NAME WORDS: each job of that name that was given nodes has all the GPUs of --gpus=N in WORDS
+has_its_gpus() {
+	local job wanted given nodes each
+	[[ $2 =~ (gpus|GPUS)=([0-9]+) ]] || return 0
+	wanted=${BASH_REMATCH[2]}
+	for job in $(squeue -h -t all -n "$1" -o '%A %N' | sed -n 's/ n.*//p'); do
+		given=0
+		while read -r nodes each; do
+			given=$((given + each * $(hostnames "$nodes" | wc -l)))
+		done < <(scontrol -d show job "$job" |
+			sed -n 's/^ *Nodes=\([^ ]*\) .* GRES=gpu[^ (]*:\([0-9]*\)(IDX.*/\1 \2/p')
+		((given >= wanted)) || return 1
+	done
+}
+
 # ask NAME PARTITION WORD...: submits a row's words; what srun and salloc say goes to $BATS_TEST_TMPDIR/NAME
 ask() {
 	local name=$1 partition=$2 program=$3 out=$BATS_TEST_TMPDIR/$1
@@ -135,7 +150,7 @@ end_jobs() {
 
 # judge_row STATE OUTCOME WORD...: one row; failures go to $BATS_TEST_TMPDIR/failed
 judge_row() {
-	local outcome=$1 name=row$((++ROW))
+	local outcome=$1 name=test$BATS_TEST_NUMBER-row$((++ROW))
 	shift
 	if [[ $outcome == as-free ]]; then
 		if ask "$name-free" free "$@"; then
@@ -154,6 +169,7 @@ judge_row() {
 		[[ $outcome != refused ]] || row_failed "taken, not refused"
 		await 20 is_judged "$name" 2>/dev/null || row_failed "not judged: $(squeue -h -n "$name" -o '%i %T %r')"
 		! has_both "$name" || row_failed "given both spines"
+		has_its_gpus "$name" "$*" || row_failed "given too few GPUs"
 		hold_named "$name"
 	else
 		[[ $outcome == refused ]] || row_failed "refused: $(<"$BATS_TEST_TMPDIR/$name")"

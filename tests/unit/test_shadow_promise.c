@@ -42,6 +42,79 @@ static int give_many(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uin
 			     offered, taken, OSP_JOB_TEST_TAIL_VALUES);
 }
 
+static uint64_t gpus_left[NODES];
+
+/* Looks for one node with six GPUs as 26.05 does: what nodes lack is made up by those before. */
+static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+		   uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+		   OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	uint64_t sum = 0;
+
+	for (int n = 0; n < NODES; n++) {
+		sum += bit_test(nodes, n) ? gpus_left[n] : 0;
+		if (sum < 6)
+			continue;
+		bit_clear_all(nodes);
+		bit_set(nodes, n);
+		return fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered,
+				     taken, OSP_JOB_TEST_TAIL_VALUES);
+	}
+	return SLURM_ERROR;
+}
+
+/* Sets what each node has of GPUs, and what is left of them. */
+static void set_gpus(uint64_t has, uint64_t left)
+{
+	for (int n = 0; n < NODES; n++) {
+		gres_state_t *gpus = list_peek(node_record_table_ptr[n]->gres_list);
+
+		((gres_node_state_t *)gpus->gres_data)->gres_cnt_avail = has;
+		gpus_left[n] = left;
+	}
+	select_p_node_init();
+}
+
+static void starts_on_no_node_with_too_few_gpus(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	if (!OSP_ONE_NODE_ADDS_UP)
+		skip();
+	job->details->max_nodes = 0;
+	job->gres_list_req = fake_job_gres("gpu", 0, 6);
+	fake_add_gres(job->gres_list_req, "gpu", NULL);
+	fake_slurm.job_test = adds_up;
+	/* each has enough, but not free */
+	set_gpus(8, 4);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), NODES); /* as it came */
+	assert_null(job->job_resrcs);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	/* one has so many at all, behind those that have not */
+	set_gpus(4, 4);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	gpus_left[9] = 6;
+	((gres_node_state_t *)((gres_state_t *)list_peek(node_record_table_ptr[9]->gres_list))
+		 ->gres_data)
+		->gres_cnt_avail = 6;
+	select_p_node_init();
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "9");
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "9");
+	/* of several nodes Slurm's own sum is right, and so it is with a number for each node */
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 1);
+	FREE_NULL_LIST(job->gres_list_req);
+	job->gres_list_req = fake_job_gres("gpu", 4, 0);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 2);
+}
+
 /* What Slurm would spread over two spines is placed on one. */
 static void places_what_turns_out_large(void **state)
 {
@@ -1006,6 +1079,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(leaves_small_jobs_to_slurm),
+		TEST(starts_on_no_node_with_too_few_gpus),
 		TEST(places_what_turns_out_large),
 		TEST(starts_small_where_that_is_sooner),
 		TEST(waits_for_those_that_leave),

@@ -328,6 +328,25 @@ static void sees_what_needs_more_nodes(void **state)
 	}
 }
 
+/* The number of tasks, which 26.05 writes as the most nodes, is no size that the job says. */
+static void tells_tasks_from_a_range(void **state)
+{
+	const uint64_t of_tasks = (uint64_t)1 << 47;
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = job->details->num_tasks = 4;
+	assert_int_equal(shadow_most_nodes(job), 4);
+	assert_true(shadow_gang_request(job, &effective));
+	assert_false(effective.if_large);
+	if (!OSP_MOST_IS_OF_TASKS(of_tasks))
+		skip();
+	job->bit_flags |= of_tasks;
+	assert_int_equal(shadow_most_nodes(job), 0);
+	assert_true(shadow_gang_request(job, &effective));
+	assert_true(effective.if_large);
+}
+
 static void sees_no_need_where_no_node_is(void **state)
 {
 	node_record_t *first = node_record_table_ptr[0];
@@ -604,6 +623,7 @@ int main(void)
 		TEST(compares_with_policy),
 		TEST(relaxes_when_it_could_have_run_so_long),
 		TEST(sees_what_needs_more_nodes),
+		TEST(tells_tasks_from_a_range),
 		TEST(sees_no_need_where_no_node_is),
 		TEST(counts_components_together),
 		TEST(gives_no_advice_that_cannot_be_followed),
