@@ -20,7 +20,9 @@ cluster() {
 # have been there first, and the two would have each other's work.
 scheduler_parameters() {
 	printf 'default_queue_depth=%d,bf_max_job_test=%d,' $((jobs + 100)) $((jobs + 100))
-	printf 'sched_interval=%d,bf_interval=%d,batch_sched_delay=0\n' $INTERVAL_S $INTERVAL_S
+	printf 'sched_interval=%d,bf_interval=%d,batch_sched_delay=0' $INTERVAL_S $INTERVAL_S
+	((!extra)) || printf ',extra_constraints'
+	printf '\n'
 }
 
 start_options() {
@@ -63,6 +65,15 @@ sdiag_value() {
 beside_words() {
 	words=(--gang=spine --gang-segment=nvlink:4)
 	(($1 > overlay * times)) || words=(--gang=nvlink)
+}
+
+# say_extra: each spine's nodes get an Extra; those of the first do not fit the jobs'
+say_extra() {
+	local spine list rack=0
+	while read -r spine list; do
+		scontrol update "NodeName=$list" "Extra={\"kind\": \"h100\", \"rack\": $rack, \"spine\": \"$spine\"}"
+		rack=$((rack + 1))
+	done <"$work/spines"
 }
 
 submit_all() {
@@ -128,6 +139,7 @@ measure() {
 measure_started() {
 	local ticks submitted start_rss before
 	start_rss=$(controller_kib VmRSS)
+	((!extra)) || say_extra
 	ticks=$(controller_cpu_ticks)
 	submit_all
 	submitted=$(controller_cpu_ticks)

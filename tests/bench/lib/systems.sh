@@ -13,9 +13,10 @@ SHARED_SYSTEMS=(22.05-tree 22.05-onespine 25.11-tree 25.11-onespine)
 CONSTRAINT_SPINES_MAX=64
 
 # system NAME: sets title, release, stock, topology (names of files in work/), features, words (for
-# sbatch), overlay (nodes of a domain beside the tree; 0: none) and unfit (why it cannot run on this fabric)
+# sbatch), overlay (nodes of a domain beside the tree; 0: none), extra (nodes have an Extra, and jobs ask for one)
+# and unfit (why it cannot run on this fabric)
 system() {
-	release=$(exact_release "${1%%-*}") stock=1 topology=(tree.conf) features=0 words=() unfit='' overlay=0
+	release=$(exact_release "${1%%-*}") stock=1 topology=(tree.conf) features=0 words=() unfit='' overlay=0 extra=0
 	case $1 in
 	22.05-tree | 24.11-tree | 25.11-tree | 26.05-tree) title="$release topology/tree" ;;
 	25.11-switches1 | 26.05-switches1)
@@ -40,6 +41,14 @@ system() {
 	22.05-onespine | 24.11-onespine | 25.11-onespine | 26.05-onespine)
 		title="$release **Onespine**, \`--gang\`"
 		stock=0 topology=(onespine.topology) words=(--gang)
+		;;
+	25.11-extra | 26.05-extra)
+		title="$release **Onespine**, \`--gang --extra='kind=h100&rack>=1'\`"
+		stock=0 extra=1 topology=(onespine.topology) words=(--gang "--extra=kind=h100&rack>=1")
+		;;
+	25.11-tree-extra | 26.05-tree-extra)
+		title="$release topology/tree, \`--extra='kind=h100&rack>=1'\`"
+		extra=1 words=("--extra=kind=h100&rack>=1")
 		;;
 	22.05-overlay | 25.11-overlay | 26.05-overlay)
 		# NVLink domains across leaves and spines: a job that has room in one asks for one, others for segments of four
