@@ -63,9 +63,12 @@ struct osp_speed {
 	bool judged; /* false: the GPU is shared, in use by others, or encrypts copies: reported,
 			not judged */
 	bool held;   /* its unit is held: a low speed only warns */
-	int group;   /* only speeds of one group are peers (lib/health/speed.h) */
-	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: no limit of this kind is known */
-	enum osp_limit_id physics; /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
+	char doubt[OSP_WORD_BYTES]; /* why it is not judged, or why its model's limit may not hold
+				       for it: below that it only warns, if neither the site gave
+				       the limit nor takes all for proven; "": it holds */
+	int group;		    /* only speeds of one group are peers (lib/health/speed.h) */
+	enum osp_limit_id least;    /* OSP_LIMIT_COUNT: no limit of this kind is known */
+	enum osp_limit_id physics;  /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
 	unsigned int order;
 };
 
@@ -210,6 +213,11 @@ void osp_result_error(struct osp_check_context *context, const char *subject,
 void osp_result_speed(struct osp_check_context *context, const char *subject, const char *what,
 		      double value, const char *unit, enum osp_limit_id least,
 		      enum osp_limit_id physics);
+
+/* Reports a speed of the GPU for which the model's limit may not hold: see struct osp_speed. */
+void osp_result_speed_doubted(struct osp_check_context *context, const char *doubt,
+			      const char *what, double value, const char *unit,
+			      enum osp_limit_id least, enum osp_limit_id physics);
 
 /* Reports a speed that is compared only with those of the same group. With OSP_SPEED_NO_PEERS it is
  * compared with none. */

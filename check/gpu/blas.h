@@ -24,6 +24,10 @@
 #define OSP_BLAS_REDUCTION_COMPUTE     2 /* sums of parts along K, in their 32 bits */
 #define OSP_BLAS_TRANSPOSED	       1
 
+/* The oldest CUDA release whose cuBLASLt has measured a limit (tests/gpu/results): an older one may
+ * choose slower kernels. */
+#define OSP_BLAS_MEASURED_CUDA 13000
+
 struct osp_blas_algorithm {
 	uint64_t data[8];
 };

@@ -189,12 +189,25 @@ static bool compare_products(struct product *product)
 	return all_alike(product, "products of the same matrices differ");
 }
 
+/* Names the library in `doubt` if it is older than those that measured a limit. */
+static const char *doubt_of(const struct product *product, char *doubt, size_t bytes)
+{
+	int cuda = product->blas.cuda, measured = OSP_BLAS_MEASURED_CUDA;
+
+	*doubt = '\0';
+	if (cuda < measured)
+		snprintf(doubt, bytes, "its cuBLASLt is of CUDA %d.%d, the limit of %d.%d",
+			 cuda / 1000, cuda % 1000 / 10, measured / 1000, measured % 1000 / 10);
+	return doubt;
+}
+
 /* Runs products until the time is up. The first round warms up and does not count. */
 static void run_products(struct product *product)
 {
 	uint64_t until_ms = osp_now_ms() + product->context->slice_ms;
 	bool bf16 = product->type == OSP_BLAS_REAL_16BF;
 	double warming = 0, best = 0;
+	char doubt[OSP_WORD_BYTES];
 
 	if (!prepare(product) || !compare_halves(product) || !time_products(product, &warming) ||
 	    !compare_products(product))
@@ -207,9 +220,10 @@ static void run_products(struct product *product)
 		       product->session->unit->subject, "exact", NULL, NULL,
 		       "%u products of %llu by %llu alike to the bit", product->compared,
 		       (unsigned long long)product->side, (unsigned long long)product->side);
-	osp_result_speed(product->context, NULL, bf16 ? "bf16" : "fp16", best, "TFLOPS",
-			 bf16 ? OSP_LIMIT_BF16_TFLOPS : OSP_LIMIT_COUNT,
-			 bf16 ? OSP_LIMIT_BF16_PEAK_TFLOPS : OSP_LIMIT_COUNT);
+	osp_result_speed_doubted(product->context, doubt_of(product, doubt, sizeof(doubt)),
+				 bf16 ? "bf16" : "fp16", best, "TFLOPS",
+				 bf16 ? OSP_LIMIT_BF16_TFLOPS : OSP_LIMIT_COUNT,
+				 bf16 ? OSP_LIMIT_BF16_PEAK_TFLOPS : OSP_LIMIT_COUNT);
 }
 
 static bool fill(struct product *product, osp_cuda_memory at, uint64_t factor)

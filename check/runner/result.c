@@ -91,29 +91,60 @@ void osp_result_speed(struct osp_check_context *context, const char *subject, co
 	osp_result_speed_among(context, 0, subject, what, value, unit, least, physics);
 }
 
-void osp_result_speed_among(struct osp_check_context *context, int group, const char *subject,
-			    const char *what, double value, const char *unit,
-			    enum osp_limit_id least, enum osp_limit_id physics)
+/* Excludes the speed of a unit from judgement that others or its own ways make slow. */
+static void doubt_unit(const struct osp_unit *unit, struct osp_speed *speed, bool copies)
+{
+	const char *why = !unit->whole			 ? "this is a part of a GPU"
+			  : unit->busy			 ? "other programs use the GPU"
+			  : copies && unit->confidential ? "copies are encrypted"
+							 : NULL;
+
+	if (!why)
+		return;
+	speed->judged = false;
+	snprintf(speed->doubt, sizeof(speed->doubt), "%s", why);
+}
+
+/* Completes a speed that has its value, group, limits and doubt, and reports it. */
+static void report_speed(struct osp_check_context *context, struct osp_speed speed,
+			 const char *subject, const char *what, const char *unit)
 {
 	const struct osp_unit *of = context->unit ? context->unit : context->units;
-	struct osp_speed speed = {
-		.value = value, .judged = true, .group = group, .least = least, .physics = physics};
 
+	speed.judged = true;
 	if (context->unit) {
 		subject = of->subject;
-		speed.judged = of->whole && !of->busy;
+		doubt_unit(of, &speed, false);
 		speed.held = of->held;
 	} else {
-		for (size_t i = 0; i < context->unit_count; i++)
-			if (!context->units[i].whole || context->units[i].busy ||
-			    context->units[i].confidential)
-				speed.judged = false;
+		for (size_t i = 0; i < context->unit_count && speed.judged; i++)
+			doubt_unit(&context->units[i], &speed, true);
 	}
 	osp_copy_clean(speed.subject, sizeof(speed.subject), subject);
 	osp_copy_clean(speed.what, sizeof(speed.what), what);
 	osp_copy_clean(speed.unit, sizeof(speed.unit), unit);
 	osp_copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
 	context->report_speed(context, &speed);
+}
+
+void osp_result_speed_among(struct osp_check_context *context, int group, const char *subject,
+			    const char *what, double value, const char *unit,
+			    enum osp_limit_id least, enum osp_limit_id physics)
+{
+	struct osp_speed speed = {
+		.value = value, .group = group, .least = least, .physics = physics};
+
+	report_speed(context, speed, subject, what, unit);
+}
+
+void osp_result_speed_doubted(struct osp_check_context *context, const char *doubt,
+			      const char *what, double value, const char *unit,
+			      enum osp_limit_id least, enum osp_limit_id physics)
+{
+	struct osp_speed speed = {.value = value, .least = least, .physics = physics};
+
+	osp_copy_clean(speed.doubt, sizeof(speed.doubt), doubt);
+	report_speed(context, speed, NULL, what, unit);
 }
 
 void osp_result_figure(struct osp_check_context *context, const char *subject, const char *name,

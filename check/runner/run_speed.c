@@ -140,8 +140,10 @@ static void describe_slow(const struct osp_check_context *context,
 	bool unproven = fails && limit && limit->unproven &&
 			!osp_thresholds_unproven_fails(context->thresholds);
 	bool alone = !*outcome->others, may_fail = fails && !unproven;
+	bool doubted = by_model && *speed->doubt && limit && !limit->of_site &&
+		       !osp_thresholds_unproven_fails(context->thresholds);
 
-	fails = may_fail && alone && !speed->held;
+	fails = may_fail && alone && !speed->held && !doubted;
 	result->verdict = fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN;
 	result->cure = fails ? outcome->check->slow_cure : OSP_CURE_ASK;
 	snprintf(result->limit, sizeof(result->limit), "< %.0f", least);
@@ -171,6 +173,10 @@ static void describe_slow(const struct osp_check_context *context,
 		snprintf(result->why + strlen(result->why),
 			 sizeof(result->why) - strlen(result->why),
 			 "; its power or clocks are held below the default, so it only warns");
+	else if (may_fail && doubted)
+		snprintf(result->why + strlen(result->why),
+			 sizeof(result->why) - strlen(result->why), "; it only warns: %s",
+			 speed->doubt);
 }
 
 static void describe(const struct osp_check_context *context, const struct osp_outcome *outcome,
@@ -189,9 +195,7 @@ static void describe(const struct osp_check_context *context, const struct osp_o
 	} else if (concluded >= OSP_SPEED_BEHIND) {
 		describe_slow(context, outcome, speed, round, concluded, result);
 	} else if (!speed->judged) {
-		snprintf(result->why, sizeof(result->why),
-			 "not judged: a part of a GPU, other programs use it, or copies are "
-			 "encrypted");
+		snprintf(result->why, sizeof(result->why), "not judged: %s", speed->doubt);
 	} else if (concluded == OSP_SPEED_ALONE) {
 		snprintf(result->why, sizeof(result->why),
 			 "not judged: no limit is known of %.90s, and nothing here to compare "

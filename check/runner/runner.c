@@ -70,8 +70,12 @@ static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
 				if (now.units[unit].busy &&
 				    (group == OSP_GROUP_ALL_GPUS ||
 				     strcmp(now.units[unit].subject, outcome->speeds[n].subject) ==
-					     0))
+					     0)) {
 					outcome->speeds[n].judged = false;
+					snprintf(outcome->speeds[n].doubt,
+						 sizeof(outcome->speeds[n].doubt),
+						 "other programs use the GPU");
+				}
 		if (outcome->check->group == group && runner->rounds[i])
 			osp_speeds_judge(runner->context, outcome, runner->rounds[i]);
 	}
