@@ -437,12 +437,16 @@ static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 	job->memory_mib = memory_of_job(info, job->cpus);
 }
 
-/* Returns the job's --extra if Slurm gives it only nodes that fit it. */
+/* Returns whether Slurm gives a job only nodes that fit its --extra. */
+static bool obeys_extra(const slurm_conf_t *conf)
+{
+	return conf->sched_params && strcasestr(conf->sched_params, "extra_constraints");
+}
+
+/* Returns the job's --extra if that is so. */
 static const char *extra_of(const slurm_conf_t *conf, const slurm_job_info_t *info)
 {
-	bool obeyed = conf->sched_params && strcasestr(conf->sched_params, "extra_constraints");
-
-	return obeyed ? OSP_JOB_INFO_EXTRA(info) : NULL;
+	return obeys_extra(conf) ? OSP_JOB_INFO_EXTRA(info) : NULL;
 }
 
 static void fill_job(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
@@ -615,6 +619,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		snapshot = NULL;
 	} else {
 		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
+		snapshot->obeys_extra = obeys_extra(conf);
 		if (with_jobs) {
 			load_reservations(snapshot);
 			default_limits(snapshot);

@@ -140,6 +140,7 @@ struct osp_snapshot {
 	uint32_t partition_count;
 	struct osp_state_reservation *reservations; /* those that the caller may see */
 	uint32_t reservation_count;
+	bool obeys_extra;  /* jobs get only nodes that fit their --extra */
 	bool failed;	   /* memory ran out while it was filled */
 	uint32_t *by_name; /* node numbers in order of their names */
 	struct osp_owned *strings;

@@ -262,6 +262,13 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 	echo 'export NCCL_NET_PLUGIN=none NCCL_SOCKET_IFNAME==eth,ens' >job.sh
 	env_of --for p5.48xlarge --script job.sh >said
 	[[ $(<said) == *'harmful: NCCL_NET_PLUGIN=none'* && $(<said) == *'rule N8-exact'* ]]
+	# nodes of a rack with NVLink between them
+	echo 'export NCCL_MNNVL_ENABLE=0' >job.sh
+	expect_line 0 "job.sh:1:8: harmful: NCCL_MNNVL_ENABLE=0: turns NVLink between the nodes of a rack off, so their data takes the network" \
+		env_of --for p6e-gb200.36xlarge --script job.sh
+	[[ $(env_of --for p5.48xlarge --script job.sh) != *'harmful: NCCL_MNNVL_ENABLE'* ]]
+	echo 'export NCCL_MNNVL_ENABLE=1' >job.sh
+	[[ $(env_of --for p6e-gb200.36xlarge --script job.sh) != *'harmful: NCCL_MNNVL_ENABLE'* ]]
 }
 
 @test "--script: without a type the counts say what some nodes would suffer" {

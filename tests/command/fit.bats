@@ -352,3 +352,12 @@ needs_fake_slurm() {
 		expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 0 'n[1-4]' -N 4 "--begin=$begin"
 	done
 }
+
+@test "a layout where no option says the GPUs of a node: those of the partition's nodes count, as at submission" {
+	needs_fake_slurm
+	slurm # nodes of 4 GPUs, as of a GB200 rack: a group of 8 takes two
+	expect_line 0 'would start now: 6 nodes on 1 spine in segments leaf:2' \
+		beside_slurm 0 'n[1-6]' -N 6 --gang=spine --gang-layout=tp8 --exclusive
+	expect_line 0 'would start now: 6 nodes on 1 spine' \
+		beside_slurm 0 'n[1-6]' -N 6 --gang=spine --gang-layout=tp8 --exclusive --gpus-per-node=8
+}

@@ -193,6 +193,11 @@ because() {
 	[[ $(why 1206 --json | jq -c '[.starts_now, .domains]') == '[false,null]' ]]
 	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine]"}'
 	[[ $(because) == "waits: for nodes whose Extra fits --extra=rack=2" ]]
+	# Slurm's word for it is Constraints, or BadConstraints before 25.05, also where some nodes fit
+	for reason in Constraints BadConstraints; do
+		job '. + {reason: "'$reason'", node_count: 5, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)]"}'
+		[[ $(because) == "waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)" ]]
+	done
 }
 
 @test "a requeued job that the scheduler has not looked at since: nothing says that it is placed" {

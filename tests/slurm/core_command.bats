@@ -392,6 +392,22 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	free_all
 }
 
+@test "fit: a reservation too small for the job is a refusal, as sbatch says; a node of it that is out, or its end before --begin, is none" {
+	scontrol create ReservationName=small StartTime=now Duration=60 Nodes='n[1-3]' Users=root >/dev/null
+	answers 1 onespine fit -N4 --reservation=small
+	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
+	holds "$said" 'its reservation small has too few nodes for it on one spine'
+	holds "$(submit_refused --gang -N4 --reservation=small)" 'Requested node configuration is not available'
+	scontrol update NodeName=n2 State=DRAIN Reason=test
+	answers 1 onespine fit -N3 --reservation=small
+	[[ $said != *refuses* ]] || fail "$said"
+	submit --gang -N3 --reservation=small
+	answers 1 onespine fit -N2 --reservation=small --begin=now+2hours
+	equal "${said%%$'\n'*}" 'no: it begins at now+2hours at the earliest (--begin), and its reservation small is over by then'
+	submit --gang -N2 --reservation=small --begin=now+2hours
+	free_all
+}
+
 @test "fit and why: a job in a reservation with OVERLAP may have nodes of another, but of none with MAINT, as slurmctld says" {
 	local flag words plain gang
 	hold 'n[1-8]'

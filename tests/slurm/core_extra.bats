@@ -113,6 +113,12 @@ run_minutes() {
 	gang=$(submit --gang -N2 --exclusive --extra='rack=3' --time=30)
 	await 20 job_why "$gang"
 	[[ $(job_field "$gang" Priority) != 0 ]] || fail 'it is held'
+	# sbatch takes it, so fit does not say that it is refused; nor where one node fits, of which why says so
+	await 10 no_start 'no: waits: ' -N2 --extra=rack=3
+	await 10 no_start 'no: waits: ' -N2 --extra=rack=2
+	few=$(submit --gang -N2 --exclusive --extra='rack=2' --time=30)
+	await 20 why_says "$few" 'waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)'
+	scancel "$few"
 	all=$(submit -N8 --exclusive --time=5)
 	await_job "$all" RUNNING
 	scancel "$all"
@@ -125,10 +131,11 @@ job_why() {
 	[[ $(onespine why "$1") == *--extra=rack=3* ]]
 }
 
-# no_start WORDS: fit says no, with these words
+# no_start WORDS [OPTION...]: fit says no, with these words
 no_start() {
-	local said status=0
-	said=$(onespine fit -N2 --exclusive --extra=rack=2) || status=$?
+	local said status=0 options=("${@:2}")
+	((${#options[@]})) || options=(-N2 --extra=rack=2)
+	said=$(onespine fit --exclusive "${options[@]}") || status=$?
 	[[ $status == 1 && $said == *"$1"* ]]
 }
 

@@ -137,13 +137,36 @@ static void take_memory(const struct osp_call *call, const struct osp_state_part
 		question->memory_mib = partition->memory_mib;
 }
 
+/* Returns the most GPUs that a node of the partition has. */
+static uint32_t most_gpus(const struct osp_world *world, const char *partitions)
+{
+	const struct osp_snapshot *snapshot = world->snapshot;
+	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
+	struct osp_error ignored = {.text = ""};
+	uint32_t most = 0;
+
+	if (set && osp_ask_add_partitions(world, partitions, set, &ignored) >= 0)
+		for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
+		     n = osp_nodeset_next(set, n + 1))
+			if (snapshot->nodes[n].gpus > most)
+				most = snapshot->nodes[n].gpus;
+	free(set);
+	return most;
+}
+
 /* Returns the GPUs of a node for a layout, as the shadow counts them (sched/shadow_groups.c); 0: no
- * option says. */
-static uint32_t gpus_of_layout(const struct osp_call *call, const struct osp_fit_question *question)
+ * option says, and Slurm is not asked. */
+static uint32_t gpus_of_layout(const struct osp_call *call, const struct osp_world *world,
+			       const struct osp_fit_question *question)
 {
 	uint32_t tasks = tasks_on_a_node(call, question->need_nodes);
+	uint32_t gpus = question->gpus;
 
-	return question->gpus || tasks <= 1 ? question->gpus : tasks;
+	if (!gpus && tasks > 1)
+		gpus = tasks;
+	if (!gpus && world->from_slurm)
+		gpus = most_gpus(world, question->partitions);
+	return gpus || !world->from_slurm ? gpus : tasks;
 }
 
 /* Returns whether sbatch takes the time for none at all. */
@@ -414,17 +437,88 @@ static bool is_for_lack_of_nodes(const struct osp_fit *fit)
 	return lacks;
 }
 
-/* Returns whether the gang's reservation has not begun: sbatch --test-only then calls the time
- * invalid, and sbatch itself lets the job wait for it. */
-static bool waits_for_reservation(const struct osp_fit *fit)
+/* Asks about the nodes of a reservation, whatever their state. Returns whether no domain could hold
+ * the gang there. */
+static bool is_too_small(const struct osp_fit *fit, const struct osp_state_reservation *reservation)
+{
+	const struct osp_snapshot *snapshot = fit->world.snapshot;
+	struct osp_fit_question question = fit->question;
+	struct osp_fit_answer answer = {.chosen = NULL};
+	struct osp_error ignored = {.text = ""};
+	struct osp_nodeset *outside = osp_nodeset_new(snapshot->node_count);
+	struct osp_nodeset *inside = osp_nodeset_new(snapshot->node_count);
+	char *list = NULL;
+	bool lacks = false;
+
+	if (outside && inside &&
+	    osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, false, reservation->name,
+				      inside, &ignored) >= 0 &&
+	    (!question.excluded_nodes ||
+	     osp_snapshot_add_hostlist(snapshot, question.excluded_nodes, false, "-x", outside,
+				       &ignored) >= 0)) {
+		for (uint32_t n = 0; n < snapshot->node_count; n++)
+			if (!osp_nodeset_test(inside, n))
+				osp_nodeset_add(outside, n);
+		list = osp_snapshot_hostlist(snapshot, outside);
+	}
+	if (list) {
+		question.every_node = true;
+		question.excluded_nodes = *list ? list : NULL;
+		lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
+			lacks_nodes(fit, &answer);
+		osp_answer_clear(&answer);
+	}
+	free(list);
+	free(inside);
+	free(outside);
+	return lacks;
+}
+
+/* Returns whether sbatch itself takes the job though --test-only calls its nodes not available.
+ * Slurm has the same words for a job that no node can run, for nodes that are out, and for what the
+ * partition does not allow. */
+static bool is_taken(struct osp_fit *fit)
 {
 	const struct osp_snapshot *snapshot = fit->world.snapshot;
 	const struct osp_state_reservation *reservation =
 		osp_snapshot_find_reservation(snapshot, fit->question.reservation);
 
-	return reservation && fit->sbatch.result == OSP_SBATCH_REFUSED &&
-	       strcmp(fit->sbatch.says, "Invalid time specified") == 0 &&
-	       reservation->start_s > snapshot->time_s;
+	if (!osp_sbatch_lacks_nodes(&fit->sbatch))
+		return false;
+	/* another node's Extra may come to fit: Slurm lets any such job wait (select_nodes()) */
+	if (fit->partition_says ||
+	    (snapshot->obeys_extra && fit->call->values[OSP_OPTION_FIT_EXTRA]))
+		return true;
+	if (fit->answer.chosen && reservation && !reservation->others_too &&
+	    reservation->start_s <= snapshot->time_s && is_too_small(fit, reservation)) {
+		snprintf(fit->sbatch.cure, sizeof(fit->sbatch.cure),
+			 "its reservation %.60s has too few nodes for it on one %.40s; 'scontrol "
+			 "show reservation %.60s' lists them",
+			 reservation->name,
+			 osp_topology_level_name(fit->world.topology, fit->question.level),
+			 reservation->name);
+		return false;
+	}
+	return fit->answer.chosen && is_for_lack_of_nodes(fit);
+}
+
+/* Notes what the gang's reservation has to do with it. Returns whether sbatch itself lets the job
+ * wait for what --test-only refuses: a reservation that has not begun ("invalid time"), or that is
+ * over before the job may begin ("invalid reservation"). */
+static bool waits_by_reservation(struct osp_fit *fit)
+{
+	const struct osp_snapshot *snapshot = fit->world.snapshot;
+	const struct osp_state_reservation *reservation =
+		osp_snapshot_find_reservation(snapshot, fit->question.reservation);
+	const char *says = fit->sbatch.says;
+
+	if (!reservation || fit->sbatch.result != OSP_SBATCH_REFUSED)
+		return false;
+	fit->reservation_comes = strcmp(says, "Invalid time specified") == 0 &&
+				 reservation->start_s > snapshot->time_s;
+	fit->reservation_over = strcmp(says, "Requested reservation is invalid") == 0 &&
+				osp_fit_begins_later(fit->call->values[OSP_OPTION_FIT_BEGIN]);
+	return fit->reservation_comes || fit->reservation_over;
 }
 
 /* Answers the question. Returns the exit status, or -1 with `error` set. */
@@ -442,7 +536,7 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
 			   error) < 0)
 		return -1;
-	fit->grown.gpus = gpus_of_layout(fit->call, &fit->question);
+	fit->grown.gpus = gpus_of_layout(fit->call, &fit->world, &fit->question);
 	if (size && osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error))
 		return -1;
 	asked = ask_scheduler(fit, error);
@@ -451,14 +545,8 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	if (fit->question.need_nodes &&
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
-	/* Slurm has the same words for a job that no node can run, for nodes that are out, and for
-	 * what the partition does not allow. */
 	fit->partition_says = partition_reason(fit);
-	if (osp_sbatch_lacks_nodes(&fit->sbatch) &&
-	    (fit->partition_says || (fit->answer.chosen && is_for_lack_of_nodes(fit))))
-		fit->sbatch.result = OSP_SBATCH_BUSY;
-	fit->reservation_comes = waits_for_reservation(fit);
-	if (fit->reservation_comes)
+	if (is_taken(fit) || waits_by_reservation(fit))
 		fit->sbatch.result = OSP_SBATCH_BUSY;
 	if (!asked && !fit->partition_says)
 		return answer_nodes(fit);

@@ -153,6 +153,41 @@ static bool starts_now(const struct osp_fit *fit)
 		all_have_room(fit));
 }
 
+/* Says when it begins, and whether its reservation is over by then. */
+static void say_begin(const struct osp_fit *fit, const struct osp_waiting *begins, char *buffer,
+		      size_t buffer_bytes)
+{
+	size_t length;
+
+	osp_waiting_words(begins, buffer, buffer_bytes);
+	length = strlen(buffer);
+	if (fit->reservation_over)
+		snprintf(buffer + length, buffer_bytes - length,
+			 ", and its reservation %.90s is over by then", fit->question.reservation);
+}
+
+/* Returns whether the nodes' states have room for it. */
+static bool has_room(const struct osp_fit *fit)
+{
+	return fit->in_parts ? fit->parts.now.fits : !osp_nodeset_empty(fit->answer.chosen);
+}
+
+/* Says that nodes are free, and that --extra may exclude them. */
+static void say_extra(const struct osp_fit *fit, char *buffer, size_t buffer_bytes)
+{
+	const struct osp_fit_answer *answer = &fit->answer;
+	char free_nodes[80] = "its nodes are free";
+
+	if (!fit->in_parts)
+		snprintf(free_nodes, sizeof(free_nodes), "one %.40s has %u nodes free",
+			 osp_topology_level_name(fit->world.topology, answer->input.level),
+			 answer->domains[0].free_nodes);
+	snprintf(buffer, buffer_bytes,
+		 "waits: %s, but Slurm starts it there later or never (nodes that --extra "
+		 "excludes, memory, cores, GPUs, licenses or a limit)",
+		 free_nodes);
+}
+
 /* Says why it does not start now, in agreement with what the nodes' states show. */
 static const char *say_why_not(const struct osp_fit *fit, char *buffer, size_t buffer_bytes)
 {
@@ -179,22 +214,17 @@ static const char *say_why_not(const struct osp_fit *fit, char *buffer, size_t b
 	else if (fit->partition_says)
 		osp_waiting_words(&not_allowed, buffer, buffer_bytes);
 	else if (osp_fit_begins_later(begins.begin))
-		osp_waiting_words(&begins, buffer, buffer_bytes);
+		say_begin(fit, &begins, buffer, buffer_bytes);
 	else if (fit->reservation_comes)
 		osp_waiting_words(&comes, buffer, buffer_bytes);
 	else if (fit->lacks_licenses)
 		osp_waiting_words(&lacks, buffer, buffer_bytes);
 	else if (!answer->chosen)
 		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
+	else if (has_room(fit) && fit->call->values[OSP_OPTION_FIT_EXTRA])
+		say_extra(fit, buffer, buffer_bytes);
 	else if (fit->in_parts)
 		osp_fit_segments_wait(&fit->world, &fit->parts, buffer, buffer_bytes);
-	else if (!osp_nodeset_empty(answer->chosen) && fit->call->values[OSP_OPTION_FIT_EXTRA])
-		snprintf(
-			buffer, buffer_bytes,
-			"waits: one %s has %u nodes free, but Slurm starts it there later or never "
-			"(nodes that --extra excludes, memory, cores, GPUs, licenses or a limit)",
-			osp_topology_level_name(fit->world.topology, answer->input.level),
-			answer->domains[0].free_nodes);
 	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
 		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
 		snprintf(buffer, buffer_bytes,

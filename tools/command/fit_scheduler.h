@@ -32,6 +32,7 @@ struct osp_fit {
 	bool lacks_licenses;
 	const char *partition_says;   /* Slurm's reason for which the job would wait; NULL: none */
 	bool reservation_comes;	      /* the gang's, which has not begun */
+	bool reservation_over;	      /* it is, before the time of --begin */
 	struct osp_fit_answer answer; /* from the nodes' states, for one domain */
 	bool in_parts;		      /* it is asked in segments or several domains: `parts` */
 	struct osp_segments_answer parts;

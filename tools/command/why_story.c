@@ -248,6 +248,17 @@ static bool lacks_nodes(const struct osp_state_job *job, const struct osp_gang *
 	return story->looked && !story->room;
 }
 
+/* Returns whether Slurm says of a job with --extra that no nodes fit it, and the scheduler counted
+ * those that do: Slurm has these words also if some fit, and never holds the job for it. */
+static bool lacks_extra(const struct osp_state_job *job, const struct osp_gang *gang,
+			const struct osp_story *story)
+{
+	const char *note = gang->note.says;
+
+	return story->kind == OSP_WAITING_CONSTRAINT && job->extra && !gang->advise &&
+	       counts_nodes(note) && strstr(note, "--extra=");
+}
+
 /* Tells what concerns the job alone. */
 static int own_story_of(const struct osp_world *world, const struct osp_state_job *job,
 			const struct osp_gang *gang, struct osp_story *story,
@@ -267,7 +278,7 @@ static int own_story_of(const struct osp_world *world, const struct osp_state_jo
 	if (story->looked)
 		story->room = story->in_parts ? story->parts.now.fits
 					      : !osp_nodeset_empty(story->nodes.chosen);
-	if (lacks_nodes(job, gang, story))
+	if (lacks_nodes(job, gang, story) || lacks_extra(job, gang, story))
 		story->kind = OSP_WAITING_NODES;
 	if (osp_waiting_elsewhere(story->kind))
 		return 0;
