@@ -12,10 +12,10 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_least = 1,
 		 .arguments_most = 100000,
 		 .complete = OSP_COMPLETE_FILE,
-		 .summary = "turn what a cloud or a fabric manager says into a topology file",
+		 .summary = "make a topology file from the answer of a cloud or a fabric manager",
 		 .details =
 			 "Reads FILEs (- is standard input; several are pages of one answer) and "
-			 "writes one topology. Nothing is written unless all of it is right."},
+			 "writes one topology. If anything in them is wrong, nothing is written."},
 	[OSP_TOPOLOGY_SHOW] = {.name = "topology show",
 			       .arguments = "[FILE]",
 			       .arguments_most = 1,
@@ -35,11 +35,11 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		{.name = "topology discover",
 		 .arguments = "",
 		 .summary = "ask a cloud or a fabric where the nodes are",
-		 .details = "Asks for the places of Slurm's nodes that run, or of a MAP's. With "
-			    "-o the answer is compared with what FILE holds, over the nodes that "
-			    "could not have changed: where more than 10 % of them lose their "
-			    "place or move it is held, with exit status 3, and FILE stays as it "
-			    "is. FILE.asked says when the places were asked for.",
+		 .details = "Asks for the places of Slurm's nodes that run, or of those in MAP. "
+			    "With -o the answer is compared with FILE, for the nodes that could "
+			    "not have changed: if more than 10 % of them lose their place or move, "
+			    "the answer is held, the exit status is 3, and FILE stays as it is. "
+			    "FILE.asked says when the places were asked for.",
 		 .answers = "no answer, or a wrong one; the last good one stays"},
 	[OSP_TOPOLOGY_WATCH] =
 		{.name = "topology watch",
@@ -54,10 +54,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		{.name = "topology survey",
 		 .arguments = "",
 		 .summary = "say which gangs a capacity reservation can hold on one spine",
-		 .details =
-			 "Before anything is launched: asks EC2 for the reservations' places and "
-			 "sizes. Where the place of one is known only above its spine, none of its "
-			 "instances counts.",
+		 .details = "Before anything is launched: asks EC2 for the reservations' places "
+			    "and sizes. If EC2 knows the place of a reservation only above its "
+			    "spine, none of its instances counts.",
 		 .answers = "none of its instances is on a known spine"},
 	[OSP_TOPOLOGY_ACCEPT] =
 		{.name = "topology accept",
@@ -87,42 +86,40 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .details = "Without FILE: onespine.yaml beside slurm.conf."},
 	[OSP_FIT] = {.name = "fit",
 		     .arguments = "",
-		     .summary = "would such a gang start now, and where?",
+		     .summary = "say if such a gang would start now, and where",
 		     .details = "Asks slurmctld, as sbatch --test-only does, and says what sbatch "
 				"would refuse; with files, looks at the nodes that are idle in "
-				"them. Jobs that wait with a higher priority are not looked at.",
+				"them. Waiting jobs of a higher priority are ignored.",
 		     .answers = "it would not start now"},
-	[OSP_WHY] =
-		{.name = "why",
-		 .arguments = "[JOB]",
-		 .arguments_most = 1,
-		 .complete = OSP_COMPLETE_JOB,
-		 .summary = "why a gang waits, where it runs, or what became of it",
-		 .details =
-			 "Without a JOB: each of your waiting jobs in a line, for root everyone's.",
-		 .answers = "there is no such job"},
+	[OSP_WHY] = {.name = "why",
+		     .arguments = "[JOB]",
+		     .arguments_most = 1,
+		     .complete = OSP_COMPLETE_JOB,
+		     .summary = "say why a gang waits, where it runs, or how it ended",
+		     .details = "Without a JOB: one line for each of your waiting jobs; for root, "
+				"for everyone's.",
+		     .answers = "there is no such job"},
 	[OSP_MAP] = {.name = "map",
 		     .arguments = "",
 		     .summary = "draw the fabric: spines, leaves, nodes by state and job",
-		     .details = "Up to 1,024 nodes each has its own cell; above that, each leaf, "
-				"and the ten "
-				"largest jobs are named, or those of --job and --user."},
+		     .details = "Up to 1,024 nodes, each node has a cell of its own; above that, "
+				"each leaf has one. The ten largest jobs are named, or those of "
+				"--job and --user."},
 	[OSP_LAYOUT] =
 		{.name = "layout",
 		 .arguments = "",
-		 .summary = "what a training job's parallel groups send over which level",
-		 .details =
-			 "Works out a layout twice, with data and with pipelines inside the lower "
-			 "level: how far apart the ranks of a group are, over how many domains it "
-			 "lies, what it sends a step, the segments, and the order of nodes. "
-			 "Without --topology and --job nothing is known of the fabric.",
+		 .summary = "show what a training job's parallel groups send over which level",
+		 .details = "Works out a layout twice, with data and with pipelines inside the "
+			    "lower level: how far apart the ranks of a group are, over how many "
+			    "domains it lies, what it sends a step, the segments, and the order of "
+			    "nodes. Without --topology and --job it knows nothing of the fabric.",
 		 .answers = "the topology is too small, or groups cannot lie together as asked"},
 	[OSP_AUDIT] =
 		{.name = "audit",
 		 .arguments = "",
-		 .summary = "is every running gang really where it asked to be?",
+		 .summary = "say if every running gang is where it asked to be",
 		 .details = "Looks at where the nodes are, not at what the scheduler says. Jobs of "
-			    "partitions in advise mode are listed apart and are no violation.",
+			    "partitions in advise mode are listed separately and are no violation.",
 		 .answers = "at least one gang is spread over several domains"},
 	[OSP_SET] = {.name = "set",
 		     .arguments = "JOB",
@@ -149,53 +146,53 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .arguments = "",
 		      .complete = OSP_COMPLETE_WORDS,
 		      .words = "run",
-		      .summary = "which cores, memory and NICs each task of a node gets, and why",
+		      .summary =
+			      "show which cores, memory and NICs each task of a node gets, and why",
 		      .details = "Plans only. Without --topology: for this machine, inside the "
 				 "CPUs that this process may use."},
-	[OSP_BIND_RUN] =
-		{.name = "bind run",
-		 .arguments = "COMMAND...",
-		 .arguments_least = 1,
-		 .arguments_most = 100000,
-		 .complete = OSP_COMPLETE_FILE,
-		 .summary = "bind this child of a launcher near its GPUs, then run COMMAND",
-		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE say which child it is. Cores are "
-			    "set, memory is preferred. Whatever goes wrong is said in a line, and "
-			    "COMMAND runs all the same; its exit status is that of COMMAND."},
+	[OSP_BIND_RUN] = {.name = "bind run",
+			  .arguments = "COMMAND...",
+			  .arguments_least = 1,
+			  .arguments_most = 100000,
+			  .complete = OSP_COMPLETE_FILE,
+			  .summary =
+				  "bind this child of a launcher near its GPUs, then run COMMAND",
+			  .details =
+				  "LOCAL_RANK and LOCAL_WORLD_SIZE say which child it is. Cores "
+				  "are set, memory is preferred. If something goes wrong, one line "
+				  "says so and COMMAND still runs; the exit status is COMMAND's."},
 	[OSP_ENV] = {.name = "env",
 		     .arguments = "[FILE...]",
 		     .arguments_most = 100000,
 		     .complete = OSP_COMPLETE_FILE,
-		     .summary = "which variables a job needs here, which do harm, and why",
-		     .details =
-			     "Without --for: of this node and this environment. Runs nothing, and "
-			     "what no file says stays unknown. FILEs are further scripts of "
-			     "--script.",
+		     .summary = "show which variables a job needs here, which do harm, and why",
+		     .details = "Without --for: for this node and this environment. Runs no "
+				"program: a fact that no file shows stays unknown. FILEs are "
+				"further scripts of --script.",
 		     .answers = "a setting was found that makes jobs fail"},
-	[OSP_CHECK] =
-		{.name = "check",
-		 .arguments = "",
-		 .summary = "is this node fit to carry a job?",
-		 .details = "Looks at GPUs, links, network, host and mounts, and changes nothing; "
-			    "deeper than passive it loads the GPUs. Each check runs in a process "
-			    "of its own: a crash or a hang ends only that. When something failed, "
-			    "the last line is a reason for Slurm.",
-		 .answers = "at least one check failed: the node should not carry a job"},
+	[OSP_CHECK] = {.name = "check",
+		       .arguments = "",
+		       .summary = "say if this node is fit to run a job",
+		       .details = "Looks at GPUs, links, network, host and mounts, and changes "
+				  "nothing; deeper than passive it loads the GPUs. Each check runs "
+				  "in a process of its own: a crash or a hang ends only that. If a "
+				  "check failed, the last line is a reason for Slurm.",
+		       .answers = "at least one check failed: the node should not carry a job"},
 	[OSP_HISTORY] =
 		{.name = "history",
 		 .arguments = "[NODE|UUID...]",
 		 .complete = OSP_COMPLETE_NODE,
 		 .arguments_most = 100000,
-		 .summary = "what earlier checks say of a node or a GPU: strikes, lemons, trends",
+		 .summary = "show earlier checks of a node or a GPU: strikes, lemons, trends",
 		 .details =
-			 "Reads what 'onespine check' kept as root, on this node and in the "
-			 "shared folder. NODE is a node's name or an instance's id; of a UUID the "
-			 "start is enough. Without one: all that have failed.",
+			 "Reads what 'onespine check' kept as root, on this node and in the shared "
+			 "folder. NODE is a node's name or an instance's id; the first characters "
+			 "of a UUID are enough. Without any: all nodes and GPUs that have failed.",
 		 .answers = "a lemon is among them: failures above the policy's strikes"},
 	[OSP_DOCTOR] =
 		{.name = "doctor",
 		 .arguments = "",
-		 .summary = "what could keep Onespine from working here, and the cure",
+		 .summary = "find what could keep Onespine from working here, and the cure",
 		 .details = "Looks at slurm.conf and what it includes, the plugins in PluginDir, "
 			    "plugstack.conf and our own files on this host, and asks the slurmctld "
 			    "that runs whether it takes gangs. Changes nothing.",
@@ -205,26 +202,25 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments = "",
 		 .summary = "put Onespine's lines into this host's Slurm files, or take them out",
 		 .details =
-			 "Writes what slurm.conf lacks into slurm-onespine.conf beside it and "
-			 "includes that, and names onespine.so in plugstack.conf. What a person "
-			 "has to change is printed. Run again it changes nothing. Where slurmctld "
-			 "would not start with it, nothing is changed at all.",
+			 "Writes the lines that slurm.conf lacks into slurm-onespine.conf beside "
+			 "it, includes that file, and names onespine.so in plugstack.conf. Prints "
+			 "the changes that a person has to make. A second run changes nothing. If "
+			 "slurmctld would not start with the result, no file is changed.",
 		 .answers = "something is left for a person to do"},
 	[OSP_GATE_PROLOG] =
 		{.name = "gate prolog",
 		 .arguments = "",
 		 .summary = "the former name of 'onespine-gate prolog', which it executes",
-		 .details = "For Prologs of slurmd that were written for it; from 0.4 on it is no "
-			    "more: write onespine-gate prolog, with its path, as 'onespine "
-			    "doctor' names it.",
+		 .details = "For Prologs of slurmd that call it. Release 0.4 removes it: call "
+			    "onespine-gate prolog by its path, which 'onespine doctor' names.",
 		 .answers =
 			 "this node failed and could not report it: the job must not start here"},
 	[OSP_GATE_EPILOG] = {.name = "gate epilog",
 			     .arguments = "",
 			     .summary =
 				     "the former name of 'onespine-gate epilog', which it executes",
-			     .details = "For Epilogs of slurmd that were written for it; from 0.4 "
-					"on it is no more."},
+			     .details =
+				     "For Epilogs of slurmd that call it. Release 0.4 removes it."},
 	[OSP_GATE_KEY] =
 		{.name = "gate key",
 		 .arguments = "[new|add|use|drop] [NAME]",
@@ -232,23 +228,23 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "new add use drop",
 		 .summary = "make, show and change the gate's key, where Slurm has no MUNGE",
-		 .details = "For root. Without a word: which keys there are, and which one seals. "
-			    "'new' makes the file. To change the key without a stop: 'add' a key, "
-			    "'use' it, 'drop' the old ones, and copy the file to all nodes after "
-			    "each of the three. NAME is the new key's; by default the day.",
-		 .answers = "without a word: there is no file"},
+		 .details = "For root. Without an argument: lists the keys and names the one that "
+			    "seals. 'new' makes the file. To change the key without a stop: 'add' "
+			    "a key, 'use' it, 'drop' the old ones, and copy the file to all nodes "
+			    "after each of the three. NAME is the new key's; by default the day.",
+		 .answers = "without an argument: there is no file"},
 	[OSP_RECHECK] =
 		{.name = "recheck",
 		 .arguments = "[NODE]...",
 		 .complete = OSP_COMPLETE_NODE,
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .summary = "check drained nodes again and give back those that are well",
-		 .details =
-			 "For root, on a host where srun works. Tries the nodes named, or all "
-			 "that are drained for a reason that begins with 'onespine: '; others' "
-			 "drains are never touched. Each is checked in full depth inside a "
-			 "maintenance reservation; a node that does not pass is drained again. One "
-			 "that was given back too often stays out unless it is named.",
+		 .details = "For root, on a host where srun works. Checks the named nodes, or all "
+			    "that are drained for a reason that begins with 'onespine: '; it never "
+			    "touches a node that somebody else drained. Each node is checked in "
+			    "full depth inside a maintenance reservation; a node that does not "
+			    "pass is drained again. A node that was given back too often stays out "
+			    "unless it is named.",
 		 .answers = "at least one node was not given back; with --dry-run: would not be "
 			    "checked"},
 	[OSP_QUARANTINE] =
@@ -257,7 +253,8 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "show end return",
-		 .summary = "bad instances that ParallelCluster's clustermgtd must not end yet",
+		 .summary =
+			 "list bad instances that ParallelCluster's clustermgtd must not end yet",
 		 .details = "Lists the nodes that the gate keeps out of use instead of draining "
 			    "them (gate: {quarantine: K} in onespine.yaml). show: the text for a "
 			    "case with the cloud's support. end: drain the node, so that "
@@ -268,17 +265,17 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		{.name = "reproduce",
 		 .arguments = "FOLDER [JOB]...",
 		 .arguments_least = 1,
-		 .arguments_most = REPRODUCE_JOBS_MAX,
+		 .arguments_most =
+			 REPRODUCE_JOBS_MAX,
 		 .complete = OSP_COMPLETE_FILE,
-		 .summary = "Slurm's files and the jobs without Onespine, for a case with Slurm's "
-			    "makers",
-		 .details =
-			 "Writes a new FOLDER: slurm.conf and what it includes without our lines "
-			 "and without passwords, a line of sbatch for each JOB (default: all that "
-			 "run or wait), nodes, reservations and versions. A gang that runs gets "
-			 "its nodes by --nodelist, one that waits --switches. Changes nothing. "
-			 "Users' programs, paths and names of jobs are left out; look at the rest "
-			 "before you send it."},
+		 .summary = "write Slurm's files and jobs without Onespine, for a bug report to "
+			    "SchedMD",
+		 .details = "Writes a new FOLDER: slurm.conf and what it includes without our "
+			    "lines and without passwords, a line of sbatch for each JOB (default: "
+			    "all that run or wait), nodes, reservations and versions. A gang that "
+			    "runs is written with its nodes (--nodelist), a gang that waits with "
+			    "--switches. Changes nothing. Users' programs, paths and names of jobs "
+			    "are left out; look at the rest before you send it."},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,

@@ -40,13 +40,13 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_INTERVAL] = {.name = "interval",
 				 .argument = "SECONDS",
 				 .commands = BIT(OSP_TOPOLOGY_WATCH),
-				 .help = "Ask at least so often; 300 by default."},
+				 .help = "Ask at least once in SECONDS; 300 by default."},
 	[OSP_OPTION_RESERVATION] =
 		{.name = "reservation",
 		 .argument = "IDS",
 		 .commands = BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_DOCTOR),
-		 .help = "Capacity reservations, as cr-0123, separated by commas; of doctor "
-			 "--cloud, those that the nodes should run in."},
+		 .help = "Capacity reservations, as cr-0123, separated by commas; with doctor "
+			 "--cloud, those in which the nodes should run."},
 	[OSP_OPTION_TO] = {.name = "to",
 			   .argument = "KIND",
 			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
@@ -69,11 +69,11 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
 		 .help = "With a MAP in JSON: the tag that holds the node name, instead of "
 			 "the private DNS name."},
-	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
-				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
-				      .help = "Leave out what has no topology or no name, or "
-					      "contradicts what comes before it, with a warning, "
-					      "and keep the rest."},
+	[OSP_OPTION_ALLOW_MISSING] =
+		{.name = "allow-missing",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .help = "Leave out, with a warning, an entry that has no topology or no name or "
+			 "contradicts an earlier one, and keep the rest."},
 	[OSP_OPTION_LEVELS] = {.name = "levels",
 			       .argument = "LIST",
 			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
@@ -90,8 +90,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "PATTERN",
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
 			     BIT(OSP_TOPOLOGY_WATCH),
-		 .help = "With infiniband: only adapters whose name matches, as mlx5_[0-7]; those "
-			 "of a storage network would join what is apart."},
+		 .help = "With infiniband: only adapters whose name matches, as mlx5_[0-7]; the "
+			 "adapters of a storage network would join separate domains."},
 	[OSP_OPTION_OUTPUT] = {.name = "output",
 			       .letter = 'o',
 			       .argument = "FILE",
@@ -139,8 +139,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				  .letter = 'n',
 				  .argument = "COUNT",
 				  .commands = BIT(OSP_FIT),
-				  .help = "Tasks, as sbatch takes them; this and what follows is "
-					  "judged by slurmctld."},
+				  .help = "Tasks, as sbatch takes them; slurmctld judges this "
+					  "option and those that follow."},
 	[OSP_OPTION_FIT_TASKS_PER_NODE] = {.name = "ntasks-per-node",
 					   .argument = "COUNT",
 					   .commands = BIT(OSP_FIT),
@@ -167,7 +167,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				      .argument = "WHOM",
 				      .argument_optional = true,
 				      .commands = BIT(OSP_FIT),
-				      .help = "Nodes are shared with no other job."},
+				      .help = "The gang shares its nodes with no other job."},
 	[OSP_OPTION_FIT_TIME] = {.name = "time",
 				 .letter = 't',
 				 .argument = "TIME",
@@ -212,13 +212,11 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_FIT) | BIT(OSP_SET),
 		 .help = "In sets of NODES nodes, each in one domain of a lower level, as leaf:16; "
 			 "nested with commas."},
-	[OSP_OPTION_GANG_LAYOUT] =
-		{.name = "gang-layout",
-		 .argument = "AXES",
-		 .commands =
-			 BIT(OSP_FIT) | BIT(OSP_SET),
-		 .help = "The parallel groups, as tp8,pp8,dp8: what keeps tp, cp and ep groups "
-			 "together is asked as segments."},
+	[OSP_OPTION_GANG_LAYOUT] = {.name = "gang-layout",
+				    .argument = "AXES",
+				    .commands = BIT(OSP_FIT) | BIT(OSP_SET),
+				    .help = "The parallel groups, as tp8,pp8,dp8: tp, cp and ep "
+					    "groups are kept together by segments."},
 	[OSP_OPTION_GANG_KEEP] =
 		{.name = "gang-keep",
 		 .argument = "GROUP:LEVEL",
@@ -228,8 +226,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_FIT_SPARES] = {.name = "gang-spares",
 				   .argument = "COUNT",
 				   .commands = BIT(OSP_FIT),
-				   .help = "So many nodes more, with /segment behind it in each "
-					   "segment; slurmctld judges if policy allows them."},
+				   .help = "COUNT more nodes; COUNT/segment: COUNT more in each "
+					   "segment. slurmctld decides if policy allows them."},
 	[OSP_OPTION_FREE] = {.name = "free",
 			     .argument = "HOSTLIST",
 			     .complete = OSP_COMPLETE_NODE,
@@ -250,7 +248,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "JOB[,JOB...]",
 		 .commands = BIT(OSP_MAP),
 		 .complete = OSP_COMPLETE_JOB,
-		 .help = "Show these jobs alone; the number of an array: all its tasks."},
+		 .help = "Show these jobs alone; the number of an array shows all its tasks."},
 	[OSP_OPTION_MAP_USER] = {.name = "user",
 				 .letter = 'u',
 				 .argument = "NAME",
@@ -309,8 +307,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			     .argument = "HOST",
 			     .complete = OSP_COMPLETE_NODE,
 			     .commands = BIT(OSP_HOSTS),
-			     .help = "Of this host alone; with torchrun its options without its "
-				     "name."},
+			     .help = "Print this host alone; with torchrun, print its options "
+				     "without its name."},
 	[OSP_OPTION_BIND_TOPOLOGY] =
 		{.name = "topology",
 		 .argument = "XML",
@@ -326,7 +324,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		{.name = "gpus-per-task",
 		 .argument = "COUNT",
 		 .commands = BIT(OSP_BIND),
-		 .help = "GPUs of each task; all are dealt out evenly by default."},
+		 .help = "GPUs of each task; by default all GPUs are shared evenly."},
 	[OSP_OPTION_CPUSET] = {.name = "cpuset",
 			       .argument = "LIST",
 			       .commands = BIT(OSP_BIND),
@@ -343,8 +341,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_FOR] = {.name = "for",
 			    .argument = "TYPE",
 			    .commands = BIT(OSP_ENV) | BIT(OSP_BIND),
-			    .help = "Of a type of the catalogue, as p5.48xlarge, instead of this "
-				    "node."},
+			    .help = "Answer for a type of the catalogue, as p5.48xlarge, instead "
+				    "of this node."},
 	[OSP_OPTION_WITH] = {.name = "with",
 			     .argument = "LIST",
 			     .commands = BIT(OSP_ENV),
@@ -395,33 +393,31 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				    .argument = "NAMES",
 				    .commands = BIT(OSP_CHECK),
 				    .help = "Only these checks, separated by commas."},
-	[OSP_OPTION_BUDGET] =
-		{.name = "budget",
-		 .argument = "SECONDS",
-		 .commands = BIT(OSP_CHECK),
-		 .help = "End after so long; what was not finished is an error, not a "
-			 "failure."},
-	[OSP_OPTION_THRESHOLDS] =
-		{.name = "thresholds",
-		 .argument = "FILE",
-		 .commands = BIT(OSP_CHECK),
-		 .complete = OSP_COMPLETE_FILE,
-		 .help = "Limits over those built in, instead of the site's thresholds.yaml."},
-	[OSP_OPTION_FRESH] =
-		{.name = "fresh",
-		 .argument = "SECONDS",
-		 .commands = BIT(OSP_CHECK),
-		 .help = "Check nothing where a pass of this depth is not older and still holds: "
-			 "same boot, driver and GPUs, no XID and no new hardware error since."},
+	[OSP_OPTION_BUDGET] = {.name = "budget",
+			       .argument = "SECONDS",
+			       .commands = BIT(OSP_CHECK),
+			       .help = "End after SECONDS; a check that has not finished is an "
+				       "error, not a failure."},
+	[OSP_OPTION_THRESHOLDS] = {.name = "thresholds",
+				   .argument = "FILE",
+				   .commands = BIT(OSP_CHECK),
+				   .complete = OSP_COMPLETE_FILE,
+				   .help = "Use the limits of FILE, instead of the site's "
+					   "thresholds.yaml, over the built-in ones."},
+	[OSP_OPTION_FRESH] = {.name = "fresh",
+			      .argument = "SECONDS",
+			      .commands = BIT(OSP_CHECK),
+			      .help = "Check nothing if a pass of this depth, no older than "
+				      "SECONDS, still holds: same boot, driver and GPUs, no XID "
+				      "and no new hardware error since."},
 	[OSP_OPTION_CHECK_DRY_RUN] =
 		{.name = "dry-run",
 		 .commands = BIT(OSP_CHECK),
 		 .help = "Fail nothing and keep nothing: failures are printed, the status is 0."},
-	[OSP_OPTION_REPAIRED] =
-		{.name = "repaired",
-		 .commands = BIT(OSP_CHECK),
-		 .help = "After a repair, as root: take the kernel's records and the counters of "
-			 "now for seen, then check."},
+	[OSP_OPTION_REPAIRED] = {.name = "repaired",
+				 .commands = BIT(OSP_CHECK),
+				 .help = "After a repair, as root: count the kernel's records and "
+					 "the counters so far as seen, then check."},
 	[OSP_OPTION_LIST] = {.name = "list",
 			     .commands = BIT(OSP_CHECK),
 			     .help = "Name the checks and what each measures, and run none."},
@@ -433,11 +429,10 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_HEAD] = {.name = "head",
 			     .commands = BIT(OSP_SETUP),
 			     .help = "This host runs slurmctld."},
-	[OSP_OPTION_NODE] =
-		{.name = "node",
-		 .commands = BIT(OSP_SETUP),
-		 .help = "This host runs slurmd. Where its files are slurmctld's, shared "
-			 "or sent, there is nothing to change."},
+	[OSP_OPTION_NODE] = {.name = "node",
+			     .commands = BIT(OSP_SETUP),
+			     .help = "This host runs slurmd. If its files are slurmctld's, shared "
+				     "or sent, nothing changes."},
 	[OSP_OPTION_LOGIN] = {.name = "login",
 			      .commands = BIT(OSP_SETUP),
 			      .help = "Jobs are submitted from this host; as --node."},
@@ -449,11 +444,10 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_SETUP),
 		 .help = "Take back exactly what was done here, as onespine.setup beside "
 			 "slurm.conf records it."},
-	[OSP_OPTION_NO_GATE] =
-		{.name = "no-gate",
-		 .commands = BIT(OSP_SETUP),
-		 .help = "With --head: set up no gate. An onespine.yaml that is not there yet "
-			 "is begun with depth: off."},
+	[OSP_OPTION_NO_GATE] = {.name = "no-gate",
+				.commands = BIT(OSP_SETUP),
+				.help = "With --head: set up no gate. If there is no "
+					"onespine.yaml, one is begun with depth: off."},
 	[OSP_OPTION_UNITS] =
 		{.name = "units",
 		 .argument = "FOLDER",
@@ -517,13 +511,12 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		{.name = "figures",
 		 .commands = BIT(OSP_HISTORY),
 		 .help = "Show every figure, not only those that moved by 5 % or more."},
-	[OSP_OPTION_PROGRAM] =
-		{.name = "program",
-		 .argument = "FILE",
-		 .commands = BIT(OSP_RECHECK),
-		 .complete = OSP_COMPLETE_FILE,
-		 .help = "What is run on the node with the arguments check --json --depth=DEPTH, "
-			 "instead of this very program."},
+	[OSP_OPTION_PROGRAM] = {.name = "program",
+				.argument = "FILE",
+				.commands = BIT(OSP_RECHECK),
+				.complete = OSP_COMPLETE_FILE,
+				.help = "Run FILE on the node, with the arguments check --json "
+					"--depth=DEPTH, instead of this program."},
 	[OSP_OPTION_LAYOUT] =
 		{.name = "layout",
 		 .argument = "AXES",
