@@ -220,8 +220,43 @@ static int could_run(const struct question *question, int held_to, const char *p
 	return -1;
 }
 
+/* Returns of how many nodes the gang's layout takes a multiple; 1: of any number. */
+static uint32_t nodes_of_layout(const struct osp_effective *effective, uint32_t nodes)
+{
+	struct osp_layout layout = {.size = {0}};
+	struct osp_error error;
+	uint32_t a = nodes, b;
+
+	if (!*effective->layout || osp_layout_parse(effective->layout, &layout, &error))
+		return 1;
+	b = layout.size[OSP_AXIS_DP];
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return layout.size[OSP_AXIS_DP] && a ? nodes / a : 1;
+}
+
+/* Returns a number of nodes that may be asked for of `most`: a multiple of the layout's beside the
+ * spares. Spares of each segment are others for other numbers, so with these it stays. */
+static uint32_t askable(const struct osp_seam_job *job, const struct osp_effective *effective,
+			uint32_t most)
+{
+	uint32_t multiple = nodes_of_layout(effective, job->min_nodes - job->spares);
+
+	if (job->segment_spares)
+		return most;
+	if (most <= job->spares)
+		return 0;
+	most -= (most - job->spares) % multiple;
+	return most > job->spares ? most : 0;
+}
+
 /* Checks that its segments and domains could ever be had. */
-static int parts_could_run(const struct question *question, int held_to,
+static int parts_could_run(const struct osp_seam_job *job, const struct osp_effective *effective,
+			   const struct question *question, int held_to,
 			   const struct osp_parts *parts, const char *partition, char *sentence,
 			   size_t sentence_bytes)
 {
@@ -237,6 +272,7 @@ static int parts_could_run(const struct question *question, int held_to,
 	if (!answer.fits && !question->required)
 		most = osp_parts_most(shadow_state.seam_cut, parts, place, question->usable,
 				      scratch);
+	most = askable(job, effective, most);
 	free(scratch);
 	if (answer.fits)
 		return 0;
@@ -297,25 +333,6 @@ int shadow_spares_are_apart(const struct osp_seam_job *job, const struct osp_par
 	return -1;
 }
 
-/* Returns of how many nodes the gang's layout takes a multiple; 1: of any number. */
-static uint32_t nodes_of_layout(const struct osp_effective *effective, uint32_t nodes)
-{
-	struct osp_layout layout = {.size = {0}};
-	struct osp_error error;
-	uint32_t a = nodes, b;
-
-	if (!*effective->layout || osp_layout_parse(effective->layout, &layout, &error))
-		return 1;
-	b = layout.size[OSP_AXIS_DP];
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return layout.size[OSP_AXIS_DP] && a ? nodes / a : 1;
-}
-
 /* Adds to "ask for 8 nodes" what else that number depends on. */
 static void add_conditions(const struct osp_seam_job *job, const struct osp_effective *effective,
 			   char *sentence, size_t sentence_bytes)
@@ -354,7 +371,8 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 		return -1;
 	if (parts_have_a_size(question, job, sentence, sentence_bytes))
 		return -1;
-	if (parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes) == 0)
+	if (parts_could_run(job, effective, question, held_to, &parts, partition, sentence,
+			    sentence_bytes) == 0)
 		return 0;
 	add_conditions(job, effective, sentence, sentence_bytes);
 	return -1;

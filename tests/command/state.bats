@@ -156,6 +156,9 @@ Spread, in advise mode (no violation):
 		onespine audit --state=spread.json
 	expect 1 '[false,1,1,1]' jq_of '[.clean, .kept, .broken, .advised]' \
 		onespine audit --state=spread.json --json
+	# and why says no other thing
+	onespine why 1201 --state=spread.json | grep -qxF '  all its nodes are on core c1, and on nothing lower: that breaks what it asked for:'
+	onespine why 1205 --state=spread.json | grep -qxF '  all its nodes are on core c1, and on nothing lower (its partition is in advise mode):'
 }
 
 # lay_out PIECES: job 1201 on two nodes of each of two leaves, with tp8,pp2,dp2 and these pieces in its note

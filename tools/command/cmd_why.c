@@ -348,8 +348,18 @@ static int report_parts_placed(struct why *why, int due, struct osp_error *error
 		return osp_error_set(error, "out of memory");
 	json_object_set_new(why->root, "kept", json_boolean(kept));
 	osp_text_add(&why->text, kept ? "  its nodes keep what it asked for:\n"
-				      : "  its nodes break what it asked for:\n");
+				 : why->gang.advise
+					 ? "  its nodes are not as it asked for, since its "
+					   "partition is in advise mode:\n"
+					 : "  its nodes break what it asked for:\n");
 	return report_leaves(why, error);
+}
+
+/* Says whether that is a violation: in advise mode it is none, as for audit. */
+static const char *breaks(const struct why *why)
+{
+	return why->gang.advise ? " (its partition is in advise mode)"
+				: ": that breaks what it asked for";
 }
 
 static int report_placed(struct why *why, struct osp_error *error)
@@ -378,19 +388,17 @@ static int report_placed(struct why *why, struct osp_error *error)
 	if (where.domain != OSP_NO_DOMAIN) {
 		const char *level = osp_topology_level_name(topology, (uint32_t)where.level);
 		const char *domain = osp_topology_domain(topology, where.domain)->name;
+		bool beside = due > 0 && osp_topology_is_overlay(topology, (uint32_t)due);
 
-		osp_text_printf(&why->text, "  all its nodes are on %s %s%s:\n", level, domain,
-				kept ? ""
-				: osp_topology_is_overlay(topology, (uint32_t)due)
-					? ", and on no common domain of what it asked for: that "
-					  "breaks it"
-					: ", and on nothing lower: that breaks what it asked for");
+		osp_text_printf(&why->text, "  all its nodes are on %s %s%s%s:\n", level, domain,
+				kept	 ? ""
+				: beside ? ", and on no common domain of what it asked for"
+					 : ", and on nothing lower",
+				kept ? "" : breaks(why));
 		json_object_set_new(why->root, "level", osp_json_string(level));
 		json_object_set_new(why->root, "domain", osp_json_string(domain));
 	} else if (!kept) {
-		osp_text_add(
-			&why->text,
-			"  its nodes are in no common domain: that breaks what it asked for\n");
+		osp_text_printf(&why->text, "  its nodes are in no common domain%s\n", breaks(why));
 	}
 	return report_leaves(why, error);
 }
