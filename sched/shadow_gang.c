@@ -258,16 +258,29 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 	return find_level(gang, min_nodes, why, why_bytes);
 }
 
+/* Takes the nodes of old places out of `nodes`; those of reserved places stay with `launches`. */
+static void drop_old(struct osp_nodeset *nodes, bool launches)
+{
+	const struct osp_nodeset *old = shadow_state.old_places;
+
+	for (uint32_t n = osp_nodeset_next(old, 0); n < old->place_count;
+	     n = osp_nodeset_next(old, n + 1)) {
+		if (!launches || !shadow_place_is_reserved(n))
+			osp_nodeset_remove(nodes, n);
+	}
+}
+
 void shadow_gang_drop_old_places(struct shadow_gang *gang)
 {
 	uint32_t usable = osp_nodeset_count(gang->usable);
+	bool launches =
+		gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective);
 
-	if (gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective) &&
-	    shadow_gang_count_free(gang) == 0)
+	if (launches && shadow_gang_count_free(gang) == 0)
 		gang->unlaunched = shadow_launch_unlaunched(gang);
-	osp_nodeset_and_not(gang->usable, shadow_state.old_places);
+	drop_old(gang->usable, launches);
 	if (gang->free)
-		osp_nodeset_and_not(gang->free, shadow_state.old_places);
+		drop_old(gang->free, launches);
 	gang->old_places = usable - osp_nodeset_count(gang->usable);
 }
 
@@ -682,7 +695,7 @@ int shadow_gang_started(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 	uint32_t domain = OSP_NO_DOMAIN, level = 0;
-	bool anywhere = false, astray = false, in_parts, kept = false, launched;
+	bool anywhere = false, astray = false, in_parts, kept = false, launched, reserved;
 
 	if (!job->node_bitmap)
 		return SLURM_SUCCESS;
@@ -704,8 +717,10 @@ int shadow_gang_started(job_record_t *job)
 	else
 		astray = effective.mode == OSP_MODE_ENFORCE &&
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
-	launched = astray && shadow_launch_begins(job, &effective, nodes);
-	astray = astray && !launched;
+	reserved = !in_parts && !anywhere && effective.mode == OSP_MODE_ENFORCE &&
+		   !is_small(&effective, nodes) && shadow_places_reserved(nodes);
+	launched = (astray || reserved) && shadow_launch_begins(job, &effective, nodes);
+	astray = (astray || reserved) && !launched;
 	shadow_mark_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
 					   ? effective.level
 					   : NULL);

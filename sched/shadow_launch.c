@@ -266,7 +266,8 @@ static uint32_t level_of(const job_record_t *job, const struct osp_effective *ef
 }
 
 /*
- * Counts the nodes of unknown place, if none of them runs and the others are in one domain; else 0.
+ * Counts the nodes of unknown or reserved place, if none of the former runs and the others are in
+ * one domain; else 0.
  */
 static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level)
 {
@@ -285,6 +286,7 @@ static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level
 		if (domain == OSP_NO_DOMAIN || (common != OSP_NO_DOMAIN && domain != common))
 			return 0;
 		common = domain;
+		count += shadow_place_is_reserved(n);
 	}
 	return count;
 }
@@ -374,7 +376,7 @@ void shadow_launch_resume(job_record_t *job)
 	if (!nodes)
 		return;
 	shadow_from_bitmap(nodes, job->node_bitmap);
-	if (!shadow_gang_together(job, &effective, nodes))
+	if (!shadow_gang_together(job, &effective, nodes) || shadow_places_reserved(nodes))
 		add_launch(job);
 	free(nodes);
 }
@@ -399,7 +401,8 @@ static uint32_t count_unused(const job_record_t *job, uint32_t level)
 
 	for (uint32_t n = 0; nodes && n < shadow_state.node_count; n++)
 		count += bit_test(nodes, n) && osp_nodeset_test(shadow_state.up, n) &&
-			 shadow_is_asleep(n) && is_unknown(n, level);
+			 shadow_is_asleep(n) &&
+			 (is_unknown(n, level) || shadow_place_is_reserved(n));
 	return count;
 }
 

@@ -51,13 +51,27 @@ bool shadow_place_is_old(uint32_t n)
 				     !shadow_is_asleep(n)) != OSP_PLACE_HOLDS;
 }
 
+bool shadow_place_is_reserved(uint32_t n)
+{
+	return shadow_state.place_boot_s[n] == OSP_BOOT_UNLAUNCHED && shadow_is_asleep(n);
+}
+
+bool shadow_places_reserved(const struct osp_nodeset *nodes)
+{
+	uint32_t n = osp_nodeset_next(nodes, 0);
+
+	while (n < nodes->place_count && !shadow_place_is_reserved(n))
+		n = osp_nodeset_next(nodes, n + 1);
+	return n < nodes->place_count;
+}
+
 void shadow_places_look_at_old(void)
 {
 	struct osp_nodeset *old = shadow_state.old_places;
 
 	for (uint32_t n = osp_nodeset_next(old, 0); n < old->place_count;
 	     n = osp_nodeset_next(old, n + 1)) {
-		if (!shadow_place_is_old(n))
+		if (!shadow_place_is_old(n) && !shadow_place_is_reserved(n))
 			osp_nodeset_remove(old, n);
 	}
 }

@@ -43,8 +43,8 @@ struct shadow_state {
 	uint32_t largest_gang;		/* nodes of the largest gang that waits or runs */
 	struct osp_nodeset *up;		/* nodes that Slurm could give to a job, now or later */
 	struct osp_nodeset *reserved;	/* of these, the ones in a reservation that has begun */
-	int64_t *place_boot_s;		/* by node: the boot for which its place holds; 0: any */
-	struct osp_nodeset *old_places; /* nodes whose place does not hold now */
+	int64_t *place_boot_s;		/* by node: osp_place_boot_s() of its place */
+	struct osp_nodeset *old_places; /* nodes whose place does not hold now, or is reserved */
 	bool places_changed; /* place_boot_s has changed since old_places was looked at */
 };
 
@@ -185,6 +185,11 @@ bool shadow_places_same(const int64_t *boot_s);
 
 /* Returns whether the node's place may be old, as Slurm's record says now. */
 bool shadow_place_is_old(uint32_t n);
+
+/* Returns whether the node does not run, and has the place of its capacity reservation. Only a gang
+ * whose nodes may be launched counts that: whether it is true is asked when the node runs. */
+bool shadow_place_is_reserved(uint32_t n);
+bool shadow_places_reserved(const struct osp_nodeset *nodes); /* one of them has */
 
 /* Returns whether the node is powered down, or on its way down or up. */
 bool shadow_is_asleep(uint32_t n);

@@ -45,6 +45,7 @@ static bool is_reported(const char *source)
 bool osp_place_ages(const struct osp_node_note *note)
 {
 	return note && (osp_source_is_cloud(note->source) ||
+			!strcmp(note->source, OSP_SOURCE_RESERVATION) ||
 			(note->boot_s > 0 &&
 			 (!strcmp(note->source, "topograph") || is_reported(note->source))));
 }
@@ -56,12 +57,14 @@ bool osp_file_knows_boot(int64_t written_s, int64_t boot_s)
 
 int64_t osp_place_boot_s(const struct osp_node_note *note)
 {
+	if (note && !strcmp(note->source, OSP_SOURCE_RESERVATION))
+		return OSP_BOOT_UNLAUNCHED;
 	return note && note->boot_s > 0 && osp_place_ages(note) ? note->boot_s : 0;
 }
 
 enum osp_place_age osp_place_age(int64_t place_boot_s, int64_t boot_s, bool runs)
 {
-	if (!place_boot_s)
+	if (!place_boot_s || (!runs && place_boot_s == OSP_BOOT_UNLAUNCHED))
 		return OSP_PLACE_HOLDS;
 	if (!runs)
 		return OSP_PLACE_ASLEEP;

@@ -10,7 +10,9 @@
  * without Slurm's boot time (from a file, or by --nodes), because nothing shows their age. A file
  * that topograph writes may describe either: the boot is noted for the nodes that Slurm launches
  * (State=CLOUD), and their places age; those of the others stay. What a node reported of itself
- * ("nvlink", "infiniband+nvlink") holds for that boot.
+ * ("nvlink", "infiniband+nvlink") holds for that boot. A place that a node will have by its
+ * capacity reservation ("reservation") holds until the node boots: then the cloud says where it
+ * really is.
  *
  * Any thread: no state.
  */
@@ -27,6 +29,10 @@
  * second (seen on 22.05) and with clocks that are set. No machine boots twice in so short a time.
  */
 #define OSP_BOOT_SLACK_S 60
+
+/* The source of a place by a capacity reservation, and the boot for which it holds: none yet. */
+#define OSP_SOURCE_RESERVATION "reservation"
+#define OSP_BOOT_UNLAUNCHED    (-1)
 
 enum osp_place_age {
 	OSP_PLACE_HOLDS,
@@ -57,7 +63,8 @@ bool osp_place_ages(const struct osp_node_note *note);
  */
 bool osp_file_knows_boot(int64_t written_s, int64_t boot_s);
 
-/* Returns the boot time for which a place holds; 0 if it does not age. `note` may be NULL. */
+/* Returns the boot time for which a place holds; 0 if it does not age, OSP_BOOT_UNLAUNCHED if it
+ * holds until the node boots. `note` may be NULL. */
 int64_t osp_place_boot_s(const struct osp_node_note *note);
 
 /*

@@ -52,6 +52,12 @@ static void places_hold_for_one_boot(void **state)
 		{"infiniband+nvlink", BOOT_S, BOOT_S, false, OSP_PLACE_ASLEEP},
 		{"nvlink", 0, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
 		{"nvlink+infiniband", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
+		/* where a node will be, until it boots */
+		{"reservation", 0, BOOT_S, false, OSP_PLACE_HOLDS},
+		{"reservation", 0, 0, false, OSP_PLACE_HOLDS},
+		{"reservation", 0, BOOT_S, true, OSP_PLACE_REBOOTED},
+		{"reservation", BOOT_S, BOOT_S, true, OSP_PLACE_REBOOTED},
+		{"reservation", 0, 0, true, OSP_PLACE_NO_BOOT},
 	};
 
 	(void)state;

@@ -20,30 +20,32 @@ int select_p_select_nodeinfo_set(job_record_t *job);
 static const char launching[] = "partitions:\n  gpu:\n    unlaunched: launch\n    launch_tries: 2\n"
 				"    launch_place: 1:00\n";
 
+static char file_text[4096];
+
 /* Four leaves of four nodes, two leaves a spine; of the first `count` nodes EC2 said so when they
  * had booted at `boot_s`. */
 static void place_by_ec2(int64_t boot_s, int count)
 {
-	char text[2048];
+	char *text = file_text;
 	size_t length;
 
 	length = (size_t)snprintf(
-		text, sizeof(text),
+		text, sizeof(file_text),
 		"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
 		"{\"level\": \"spine\", \"name\": \"s1\"}, {\"level\": \"spine\", \"name\": "
 		"\"s2\"}");
 	for (int leaf = 0; leaf < 4; leaf++)
-		length += (size_t)snprintf(text + length, sizeof(text) - length,
+		length += (size_t)snprintf(text + length, sizeof(file_text) - length,
 					   ", {\"level\": \"leaf\", \"name\": \"l%d\", \"in\": "
 					   "\"s%d\", \"nodes\": \"n[%d-%d]\"}",
 					   leaf + 1, leaf / 2 + 1, leaf * 4 + 1, leaf * 4 + 4);
-	length += (size_t)snprintf(text + length, sizeof(text) - length,
+	length += (size_t)snprintf(text + length, sizeof(file_text) - length,
 				   "], \"places\": [{\"source\": \"ec2\", \"nodes\": [");
 	for (int n = 0; n < count; n++)
-		length +=
-			(size_t)snprintf(text + length, sizeof(text) - length, "%s\"n%d i-%d %d\"",
-					 n ? "," : "", n + 1, n + 1, (int)boot_s);
-	snprintf(text + length, sizeof(text) - length, "]}]}");
+		length += (size_t)snprintf(text + length, sizeof(file_text) - length,
+					   "%s\"n%d i-%d %d\"", n ? "," : "", n + 1, n + 1,
+					   (int)boot_s);
+	snprintf(text + length, sizeof(file_text) - length, "]}]}");
 	fake_slurm_file("onespine.topology", text);
 	shadow_state_load();
 }
@@ -290,6 +292,70 @@ static void waits_without_the_policy(void **state)
 	job->node_bitmap = fake_bitmap(0, 4);
 	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
 	assert_int_equal(job->wait_all_nodes, 0);
+}
+
+/* n9 to n16 have the places of their capacity reservation. */
+static void reserves(void)
+{
+	place_by_ec2(OLD_BOOT_S, 8);
+	snprintf(file_text + strlen(file_text) - 2, sizeof(file_text) - strlen(file_text),
+		 ", {\"source\": \"reservation\", \"nodes\": \"n[9-16]\"}]}");
+	fake_slurm_file("onespine.topology", file_text);
+	shadow_state_load();
+}
+
+/* Nodes of a capacity reservation whose topology is known are placed by it, before they run; then
+ * EC2 is asked. */
+static void placed_by_their_reservation(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	reserves();
+	sleeps(8, 8);
+	busy(50, 0, 8, 100);
+	busy(51, 9, 2, 100);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "12-15");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_says(job, "launched: 4 nodes, 4 of them do not run yet");
+	assert_int_equal(job->wait_all_nodes, 1);
+	/* a slurmctld that begins anew goes on with it */
+	shadow_launch_forget();
+	shadow_launch_resume(job);
+	assert_false(is_ready(job));
+	boots(job);
+	for (uint32_t n = 12; n < 15; n++)
+		is_asked(n);
+	shadow_launch_look(100);
+	assert_false(is_ready(job));
+	is_asked(15);
+	shadow_launch_look(101);
+	assert_true(is_ready(job));
+	assert_says(job, "placed: 4 nodes on leaf l4");
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+/* Without the policy, or for a job that could not be put back, such a place is none. */
+static void reserved_places_are_for_launches_alone(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	reserves();
+	sleeps(8, 8);
+	busy(50, 0, 8, 100);
+	job->details->requeue = 0;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "8 nodes are left out");
+	job->node_bitmap = fake_bitmap(8, 4);
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	job->details->requeue = 1;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-11");
+	fake_slurm_file("onespine.yaml", "");
+	shadow_state_load();
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
 static void instances_are_told_to_the_gate(void **state)
@@ -1236,6 +1302,8 @@ int main(void)
 		TEST(starts_again_where_they_stand_apart),
 		TEST(gives_up_after_its_tries),
 		TEST(waits_without_the_policy),
+		TEST(placed_by_their_reservation),
+		TEST(reserved_places_are_for_launches_alone),
 		TEST(launches_only_what_can_start_again),
 		TEST(prefers_known_nodes),
 		TEST(backfill_launches_too),
