@@ -28,7 +28,7 @@ libonespine_la_SOURCES += \
 	lib/topology/ib_scan.c lib/topology/ib_units.c lib/topology/import.c lib/topology/import_build.c \
 	lib/topology/import_csv.c lib/topology/import_private.h lib/topology/import_ec2.c \
 	lib/topology/import_names.c lib/topology/kind.c lib/topology/kind.h \
-	lib/topology/leaf_list.c lib/topology/leaf_list.h lib/topology/leaf_pack.c lib/topology/leaf_pack.h \
+	lib/topology/launch_groups.c lib/topology/launch_groups.h lib/topology/leaf_list.c lib/topology/leaf_list.h lib/topology/leaf_pack.c lib/topology/leaf_pack.h \
 	lib/topology/level.c lib/topology/level.h lib/topology/merge.c lib/topology/merge.h lib/topology/name_map.c \
 	lib/topology/name_map.h lib/topology/place_age.c lib/topology/place_age.h \
 	lib/topology/placed_instance.c lib/topology/placed_instance.h lib/topology/readers.h lib/topology/topology.c \

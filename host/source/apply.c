@@ -38,7 +38,8 @@ static bool counts(const char *name, void *context)
 	if (index == OSP_NAME_ABSENT)
 		return false;
 	node = &counting->nodes->nodes[index];
-	if (!node->runs)
+	/* where it would be says nothing of where it is */
+	if (!node->runs || osp_place_boot_s(note) == OSP_BOOT_UNLAUNCHED)
 		return false;
 	if (!note || !note->boot_s || !node->boot_s)
 		return true;

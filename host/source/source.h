@@ -20,11 +20,12 @@
 struct osp_source_question {
 	const struct osp_node_list *nodes; /* names, and what sources know them by */
 	const struct osp_topology
-		*previous;    /* the last good answer, or NULL: places that a call that fails
+		*previous;	   /* the last good answer, or NULL: places that a call that fails
 						leaves out are taken from it */
-	const char *adapters; /* as osp_import_options has it */
-	const char *file;     /* that the source reads, of one that reads a file */
-	const char *reports;  /* FILE.reports (host/report/listen.h); NULL: there is none */
+	const char *adapters;	   /* as osp_import_options has it */
+	const char *file;	   /* that the source reads, of one that reads a file */
+	const char *launch_groups; /* watch.launch_groups of onespine.yaml; NULL: none */
+	const char *reports;	   /* FILE.reports (host/report/listen.h); NULL: there is none */
 };
 
 /* A source's answer. */

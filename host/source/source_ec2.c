@@ -5,7 +5,8 @@
  * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on),
  * else the running instance with the node's address. Of two nodes that claim one instance neither
  * is believed: one of them still names what it was before. Of two instances at one address the one
- * launched last is meant.
+ * launched last is meant. A node that does not run has the place of the capacity reservation into
+ * which it will be launched, as far down as EC2 reports it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
 #include "lib/base/text.h"
+#include "lib/topology/launch_groups.h"
 #include "lib/topology/place_age.h"
 
 #define WHERE "EC2's answer"
@@ -33,6 +35,8 @@ struct asking {
 	struct osp_import *import;
 	struct osp_ec2 *ec2;
 	struct osp_ec2_gaps gaps;
+	struct osp_launch_groups groups;
+	struct osp_error unreserved; /* why reservations have no places; "" if they were asked */
 };
 
 static const struct osp_listed_node *node_of(const struct asking *asking, uint32_t index)
@@ -256,6 +260,10 @@ static int ask_places(struct asking *asking)
 		if (asking->ids[i])
 			ids[count++] = asking->ids[i];
 	}
+	if (!count && asking->groups.count) {
+		free(ids);
+		return 0;
+	}
 	rc = count ? osp_ec2_instance_topology(asking->ec2, ids, count, &listener, &asking->gaps,
 					       asking->error)
 		   : osp_error_set(
@@ -267,17 +275,97 @@ static int ask_places(struct asking *asking)
 	return rc;
 }
 
-/* "i-0abc gpu-1", a line an instance */
+/* --- places by capacity reservation ----------------------------------------------------------- */
+
+/* Returns whether the node does not run, and will be launched into the reservation. */
+static bool is_reserved(const struct asking *asking, uint32_t node, uint32_t *reservation)
+{
+	*reservation = node_of(asking, node)->runs
+			       ? OSP_NAME_ABSENT
+			       : osp_launch_groups_of(&asking->groups, node_of(asking, node)->name);
+	return *reservation != OSP_NAME_ABSENT;
+}
+
+static int note_reservation(const struct osp_ec2_record *record, void *context,
+			    struct osp_error *error)
+{
+	struct asking *asking = context;
+	const char *switches[OSP_EC2_NODES_MAX];
+	struct osp_import_instance instance = {
+		.where = WHERE,
+		.reserved_type = record->type,
+		.switches = switches,
+		.switch_count = record->node_count,
+		.zone_id = word(record->zone_id),
+		.zone_name = word(record->zone_name),
+		.block = word(record->block),
+		.note = {.source = OSP_SOURCE_RESERVATION, .instance_id = record->id}};
+	uint32_t reservation;
+
+	for (size_t i = 0; i < record->node_count; i++)
+		switches[i] = record->nodes[i];
+	for (uint32_t node = 0; record->node_count && node < asking->question->nodes->count;
+	     node++) {
+		if (asking->answered[node] || !is_reserved(asking, node, &reservation) ||
+		    strcmp(record->id, asking->groups.reservations[reservation]) != 0)
+			continue;
+		asking->answered[node] = true;
+		instance.id = node_of(asking, node)->name;
+		if (osp_import_instance(asking->import, &instance, error))
+			return -1;
+	}
+	return 0;
+}
+
+/* Asks of the reservations of nodes that do not run. What fails leaves these without a place. */
+static void ask_reservations(struct asking *asking)
+{
+	struct osp_ec2_listener listener = {note_reservation, NULL, asking};
+	bool asked[OSP_LAUNCH_GROUPS_MAX] = {false};
+	const char *ids[OSP_LAUNCH_GROUPS_MAX];
+	struct osp_ec2_gaps gaps = {0};
+	uint32_t reservation;
+	size_t count = 0;
+
+	for (uint32_t node = 0; node < asking->question->nodes->count; node++) {
+		if (is_reserved(asking, node, &reservation) && !asked[reservation]) {
+			asked[reservation] = true;
+			ids[count++] = asking->groups.reservations[reservation];
+		}
+	}
+	if (!count)
+		return;
+	if (osp_ec2_reservation_topology(asking->ec2, ids, count, &listener, &gaps,
+					 &asking->unreserved) == 0 &&
+	    gaps.failed_calls)
+		asking->unreserved = gaps.first;
+	if (asking->unreserved.text[0])
+		osp_text_printf(&asking->answer->warnings,
+				"nodes that do not run have no place by their capacity "
+				"reservation: %s\n",
+				asking->unreserved.text);
+	if (gaps.unknown_ids)
+		osp_text_printf(&asking->answer->warnings,
+				"EC2 does not know %u of the capacity reservations of "
+				"launch_groups\n",
+				gaps.unknown_ids);
+}
+
+/* "i-0abc gpu-1", a line an instance; "gpu-2 gpu-2" for a node that will be launched */
 static struct osp_name_map *make_map(struct asking *asking)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	struct osp_name_map *map;
+	uint32_t reservation;
 	char *lines;
 	size_t bytes;
 
 	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
 		if (asking->ids[i])
 			osp_text_printf(&text, "%s %s\n", asking->ids[i], node_of(asking, i)->name);
+		else if (is_reserved(asking, i, &reservation))
+			osp_text_printf(&text, "%s %s\n", node_of(asking, i)->name,
+					node_of(asking, i)->name);
 	}
 	bytes = text.length_bytes;
 	lines = osp_text_take(&text);
@@ -318,11 +406,14 @@ static int ask(struct asking *asking)
 	if (asking->import && !ask_places(asking)) {
 		struct osp_error nothing = {.text = ""};
 
+		ask_reservations(asking);
 		rc = osp_source_finish(asking->import, asking->answer, &nothing);
 		if (!rc)
 			report_gaps(asking);
 		else
-			*asking->error = asking->gaps.failed_calls ? asking->gaps.first : nothing;
+			*asking->error = asking->gaps.failed_calls    ? asking->gaps.first
+					 : asking->unreserved.text[0] ? asking->unreserved
+								      : nothing;
 	}
 	osp_import_free(asking->import);
 	osp_name_map_free(map);
@@ -338,8 +429,12 @@ int osp_source_ec2(const struct osp_source_question *question, struct osp_source
 				.answer = answer,
 				.error = error,
 				.table = OSP_NAME_TABLE_INIT};
-	int rc = take_memory(&asking) ? -1 : ask(&asking);
+	int rc = osp_launch_groups_read(question->launch_groups, &asking.groups, error) ||
+				 take_memory(&asking)
+			 ? -1
+			 : ask(&asking);
 
+	osp_launch_groups_free(&asking.groups);
 	osp_ec2_close(asking.ec2);
 	osp_name_table_free(&asking.table);
 	osp_arena_free(&asking.arena);

@@ -106,6 +106,9 @@ static bool is_another(const struct osp_topology *topology, uint32_t number,
 	uint32_t index = osp_name_table_find(by_name, 0, osp_topology_node_name(topology, number));
 	const char *id = index == OSP_NAME_ABSENT ? "" : list->nodes[index].instance_id;
 
+	/* where it will be is no instance */
+	if (osp_place_boot_s(note) == OSP_BOOT_UNLAUNCHED)
+		return false;
 	return note && note->instance_id[0] && *id && strcmp(id, note->instance_id) != 0;
 }
 
@@ -252,6 +255,7 @@ static enum osp_applied ask(struct watching *watching, const struct osp_node_lis
 	struct osp_source_question question = {.nodes = list,
 					       .previous = previous,
 					       .adapters = watch->adapters,
+					       .launch_groups = watch->launch_groups,
 					       .reports = watch->reports};
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_topology_change change;

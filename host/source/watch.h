@@ -52,6 +52,7 @@ struct osp_watch {
 	const struct osp_sources *sources;
 	const char *path; /* of the topology */
 	const char *adapters;
+	const char *launch_groups; /* as osp_source_question has it */
 	osp_watch_nodes_f *nodes;
 	void *context;
 	osp_watch_control_f *control; /* NULL: this host's slurmctld is taken to be in control */

@@ -140,8 +140,10 @@ static int take_capacity(const struct reading *reading, const struct osp_value *
 static int copy_instance(struct osp_import *import, const struct osp_import_instance *from,
 			 struct osp_import_host *host)
 {
-	host->what = "instance";
-	host->layer = 1;
+	uint32_t layers = from->reserved_type ? layers_of_type(from->reserved_type) : 0;
+
+	host->what = from->reserved_type ? "reserved node" : "instance";
+	host->layer = layers > from->switch_count ? layers - (uint32_t)from->switch_count + 1 : 1;
 	host->switch_count = (uint32_t)from->switch_count;
 	host->switches =
 		osp_arena_take(&import->arena, (from->switch_count + 1) * sizeof(*host->switches));

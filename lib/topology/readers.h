@@ -185,6 +185,9 @@ int osp_import_csv(struct osp_import *import, const char *file, const char *text
 struct osp_import_instance {
 	const char *where; /* the place in errors: "EC2's answer" */
 	const char *id;
+	/* of a capacity reservation, for a node that will be launched into it: the instance type;
+	   `switches` may lack the lower ones. NULL: of an instance */
+	const char *reserved_type;
 	const char *const *switches; /* top first */
 	size_t switch_count;
 	const char *zone_id;

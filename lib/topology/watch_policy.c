@@ -6,11 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/topology/launch_groups.h"
 #include "lib/topology/slurm_unit.h"
 
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {
-	"from",	      "interval_s",	"max_lost",    "max_moved",
-	"block_ends", "slurm_topology", "report_port", "report_key_file"};
+	"from",		  "interval_s",	   "max_lost",	  "max_moved",	    "block_ends",
+	"slurm_topology", "launch_groups", "report_port", "report_key_file"};
 
 /*
  * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
@@ -81,6 +82,22 @@ static int take_slurm_topology(const struct osp_document *document, const struct
 	return 0;
 }
 
+static int take_launch_groups(const struct osp_document *document, const struct osp_value *value,
+			      const char **to, struct osp_error *error)
+{
+	struct osp_error wrong = {.text = ""};
+	struct osp_launch_groups groups;
+	int rc;
+
+	if (osp_value_string(document, value, to, error))
+		return -1;
+	if (!strcasecmp(*to, "off"))
+		*to = NULL;
+	rc = osp_launch_groups_read(*to, &groups, &wrong);
+	osp_launch_groups_free(&groups);
+	return rc ? osp_document_error(document, value, error, "launch_groups: %s", wrong.text) : 0;
+}
+
 /* Below 1024 the service, which has no capabilities, could not listen. */
 static int take_port(const struct osp_document *document, const struct osp_value *value,
 		     uint32_t *to, struct osp_error *error)
@@ -128,6 +145,8 @@ static int take_key(const struct osp_document *document, const struct osp_value 
 		return take_block_ends(document, value, &policy->reserve_block_ends, error);
 	case OSP_WATCH_KEY_SLURM_TOPOLOGY:
 		return take_slurm_topology(document, value, &policy->slurm_topology, error);
+	case OSP_WATCH_KEY_LAUNCH_GROUPS:
+		return take_launch_groups(document, value, &policy->launch_groups, error);
 	case OSP_WATCH_KEY_REPORT_PORT:
 		return take_port(document, value, &policy->report_port, error);
 	case OSP_WATCH_KEY_REPORT_KEY_FILE:
@@ -159,7 +178,8 @@ int osp_watch_policy_read(const struct osp_document *document, const struct osp_
 bool osp_watch_key_is_word(enum osp_watch_key key)
 {
 	return key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS ||
-	       key == OSP_WATCH_KEY_SLURM_TOPOLOGY || key == OSP_WATCH_KEY_REPORT_KEY_FILE;
+	       key == OSP_WATCH_KEY_SLURM_TOPOLOGY || key == OSP_WATCH_KEY_LAUNCH_GROUPS ||
+	       key == OSP_WATCH_KEY_REPORT_KEY_FILE;
 }
 
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
@@ -176,6 +196,8 @@ const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum os
 		return policy->from ? policy->from : "off";
 	if (key == OSP_WATCH_KEY_SLURM_TOPOLOGY)
 		return policy->slurm_topology ? policy->slurm_topology : "off";
+	if (key == OSP_WATCH_KEY_LAUNCH_GROUPS)
+		return policy->launch_groups ? policy->launch_groups : "off";
 	if (key == OSP_WATCH_KEY_REPORT_KEY_FILE)
 		return policy->report_key_file ? policy->report_key_file : KEY_FILE_AUTO;
 	snprintf(buffer, buffer_bytes, "%u", number);

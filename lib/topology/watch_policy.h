@@ -13,6 +13,8 @@
  *				begins to end them
  *	  slurm_topology: off	# or "default:fabric": Slurm's own Topology= of each node is kept
  *				the same, below that switch (slurm_unit.h)
+ *	  launch_groups: off	# or "cr-0123=NODES ..": nodes that do not run have the place of
+ *				their capacity reservation (launch_groups.h)
  *	  report_port: 0	# or a TCP port of slurmctld's hosts, 1024 to 65535: there the watch
  *				hears what nodes know of their own places (report.h)
  *	  report_key_file: auto	# or a file of keys (lib/gate/secrets.h) that proves reports instead
@@ -37,6 +39,7 @@ enum osp_watch_key {
 	OSP_WATCH_KEY_MAX_MOVED,
 	OSP_WATCH_KEY_BLOCK_ENDS,
 	OSP_WATCH_KEY_SLURM_TOPOLOGY,
+	OSP_WATCH_KEY_LAUNCH_GROUPS,
 	OSP_WATCH_KEY_REPORT_PORT,
 	OSP_WATCH_KEY_REPORT_KEY_FILE,
 	OSP_WATCH_KEY_COUNT
@@ -50,6 +53,7 @@ struct osp_watch_policy {
 	struct osp_topology_guard guard;
 	bool reserve_block_ends;
 	const char *slurm_topology;  /* where our paths begin; NULL: off */
+	const char *launch_groups;   /* NULL: off */
 	uint32_t report_port;	     /* at which the watch hears nodes; 0: off */
 	const char *report_key_file; /* NULL: the usual one with auth/slurm, else MUNGE */
 };

@@ -6,6 +6,7 @@
 
 bats_require_minimum_version 1.5.0
 load helpers
+load launch_helpers
 
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'END'
@@ -37,13 +38,6 @@ teardown() {
 	return $status
 }
 
-# boot_of NODE: when it booted, as Slurm has it, in seconds since 1970; of one that never ran, long ago
-boot_of() {
-	local boot
-	boot=$(scontrol show node "$1" 2>/dev/null | sed -n 's/.*BootTime=\([^ ]*\).*/\1/p')
-	if [[ $boot == [0-9]* ]]; then date -d "$boot" +%s; else echo 1000; fi
-}
-
 # placed_by_ec2 LEFT RIGHT [NVLINK...]: as EC2 says, asked now: these nodes are under spine left and right, and in the
 # NVLink domains v1, v2..
 placed_by_ec2() {
@@ -70,34 +64,9 @@ ec2_says() {
 	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 # gives_back NODE: it is powered down, or about to
 gives_back() {
 	[[ $(node_state "$1") == *[~%!] || $(node_state "$1") == power* ]]
-}
-
-nodes_run() {
-	local node
-	for node; do
-		[[ $(node_state "$node") != *[~#] ]] || return 1
-	done
-}
-
-# nodes_woken NODE...: slurmctld has asked for them. A slurmd that registers before is not what it waits for then.
-nodes_woken() {
-	local node
-	for node; do
-		[[ $(node_state "$node") == *'#' ]] || return 1
-	done
-}
-
-start_nodes() {
-	await 30 nodes_woken "$@"
-	cluster start-node --dir "$ONESPINE_CLUSTER" "$@"
-	await 60 nodes_run "$@"
 }
 
 # gang NODES: its script writes a line where it runs

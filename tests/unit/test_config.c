@@ -128,6 +128,7 @@ static void reads_whom_the_watch_asks(void **state)
 	static const char text[] = "watch:\n  from: infiniband\n  interval_s: 60\n  max_lost: 0\n"
 				   "  max_moved: 100\n  block_ends: reserve\n"
 				   "  slurm_topology: default:fabric\n  report_port: 6830\n"
+				   "  launch_groups: \"cr-0a=g[1-2] cr-0b=g3,h1\"\n"
 				   "  report_key_file: /etc/report.key\n";
 	struct osp_config *config = osp_config_read("f", text, strlen(text), NULL);
 	const struct osp_watch_policy *watch = osp_config_watch(config);
@@ -139,6 +140,7 @@ static void reads_whom_the_watch_asks(void **state)
 	assert_int_equal(watch->guard.max_moved_percent, 100);
 	assert_true(watch->reserve_block_ends);
 	assert_string_equal(watch->slurm_topology, "default:fabric");
+	assert_string_equal(watch->launch_groups, "cr-0a=g[1-2] cr-0b=g3,h1");
 	assert_int_equal(watch->report_port, 6830);
 	assert_string_equal(watch->report_key_file, "/etc/report.key");
 	osp_config_free(config);
@@ -147,6 +149,7 @@ static void reads_whom_the_watch_asks(void **state)
 	assert_null(watch->from);
 	assert_false(watch->reserve_block_ends);
 	assert_null(watch->slurm_topology);
+	assert_null(watch->launch_groups);
 	assert_int_equal(watch->report_port, 0);
 	assert_null(watch->report_key_file);
 	assert_int_equal(watch->interval_s, 300);
@@ -199,8 +202,23 @@ static void refuses_in_words(void **state)
 		 "1:20: max_moved: a whole number from 0 to 100 is expected, not '-1'"},
 		{"watch: {max: 1}\n",
 		 "1:9: unknown key 'max'; the keys here are from, interval_s, "
-		 "max_lost, max_moved, block_ends, slurm_topology, report_port, "
-		 "report_key_file"},
+		 "max_lost, max_moved, block_ends, slurm_topology, launch_groups, "
+		 "report_port, report_key_file"},
+		{"watch: {launch_groups: \"cr-0a=g1 cr-0A=g2\"}\n",
+		 "1:24: launch_groups: a capacity reservation and its nodes, as "
+		 "cr-0123=gpu-[1-4], are expected, not 'cr-0A=g2'"},
+		{"watch: {launch_groups: g1}\n",
+		 "1:24: launch_groups: a capacity reservation and its nodes, as "
+		 "cr-0123=gpu-[1-4], are expected, not 'g1'"},
+		{"watch: {launch_groups: \"cr-0a=g1 cr-0b=g2,g1\"}\n",
+		 "1:24: launch_groups: node g1 is there twice"},
+		{"watch: {launch_groups: \"cr-0a=g1 cr-0a=g2\"}\n",
+		 "1:24: launch_groups: cr-0a is there twice"},
+		{"watch: {launch_groups: \"cr-0a=\"}\n",
+		 "1:24: launch_groups: a capacity reservation and its nodes, as "
+		 "cr-0123=gpu-[1-4], are expected, not 'cr-0a='"},
+		{"watch: {launch_groups: \"cr-0a=g[1-\"}\n",
+		 "1:24: launch_groups: a number is expected here"},
 		{"watch: {report_key_file: report.key}\n",
 		 "1:26: report_key_file: auto or a file's whole path is expected, not "
 		 "'report.key'"},
@@ -398,6 +416,7 @@ static void shows_what_is_in_force(void **state)
 			    "watch.max_moved             10                 (default)\n"
 			    "watch.block_ends            off                (default)\n"
 			    "watch.slurm_topology        off                (default)\n"
+			    "watch.launch_groups         off                (default)\n"
 			    "watch.report_port           0                  (default)\n"
 			    "watch.report_key_file       auto               (default)\n"
 			    "gpu.mode                    enforce            (default)\n"
@@ -481,6 +500,7 @@ static void shows_json(void **state)
 		"    \"max_moved\": {\"value\": 10, \"line\": null},\n"
 		"    \"block_ends\": {\"value\": \"off\", \"line\": null},\n"
 		"    \"slurm_topology\": {\"value\": \"off\", \"line\": null},\n"
+		"    \"launch_groups\": {\"value\": \"off\", \"line\": null},\n"
 		"    \"report_port\": {\"value\": 0, \"line\": null},\n"
 		"    \"report_key_file\": {\"value\": \"auto\", \"line\": null}\n"
 		"  },\n"

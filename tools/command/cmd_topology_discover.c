@@ -214,6 +214,7 @@ static int discover(const struct osp_call *call, const struct osp_config *config
 		osp_node_list_free(&nodes);
 		return say_failed(&error);
 	}
+	question.launch_groups = osp_config_watch(config)->launch_groups;
 	reports = reports_of(call);
 	question.reports = reports;
 	previous = load_previous(call->values[OSP_OPTION_OUTPUT]);
@@ -325,6 +326,7 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.slurm_root = call->values[OSP_OPTION_NAME_MAP] ? NULL : policy->slurm_topology,
 		.slurm_topology = osp_slurm_topology_keep,
 		.launch_left = call->values[OSP_OPTION_NAME_MAP] ? NULL : osp_launch_left_delete,
+		.launch_groups = policy->launch_groups,
 		.report_port = policy->report_port,
 		.munge_socket = munge_socket,
 		.reports = reports,

@@ -39,7 +39,7 @@ static const char *age_words(const struct nodes *nodes, uint32_t node)
 
 	if (!osp_place_ages(note))
 		return osp_place_age_words(OSP_PLACE_HOLDS);
-	if (!note->boot_s)
+	if (!osp_place_boot_s(note))
 		return "not known";
 	if (!nodes->compared)
 		return "not compared";

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_launch_groups.bats - gangs on nodes that do not run are placed by their capacity reservation's topology
+#
+# The tests start the nodes that Slurm asks for; the watch asks a simulated EC2 where reservations and instances are.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load launch_helpers
+
+setup() {
+	command -v python3 >/dev/null || skip "python3 is not here"
+	cd "$BATS_TEST_TMPDIR" || return
+	chmod 755 .
+	cat >onespine.yaml <<-'END'
+		defaults: {unlaunched: launch, launch_tries: 2, launch_place: 0:30}
+		watch: {from: ec2, launch_groups: "cr-0a=n[1-4] cr-0b=n[5-8]"}
+	END
+	make_topology onespine.topology 2 1 4
+	unset "${!AWS_@}"
+	export HOME=$BATS_TEST_TMPDIR AWS_REGION=us-west-2 AWS_EC2_METADATA_DISABLED=true
+	export AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=secret+/
+	mkdir ec2
+	cluster_start --cloud 8 --topology "$PWD/onespine.topology" --config "$PWD/onespine.yaml" --dir "$PWD/cluster" \
+		--conf "AuthInfo=socket=$PWD/cluster/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+}
+
+teardown() {
+	local status=0
+	[[ -n ${BATS_TEST_COMPLETED-} ]] || cat journal
+	end_test || status=1
+	[[ -z ${watch_pid-} ]] || { kill "$watch_pid"; wait "$watch_pid" || true; } 2>/dev/null
+	[[ -z ${ec2_pid-} ]] || { kill "$ec2_pid"; wait "$ec2_pid" || true; } 2>/dev/null
+	scancel --user="$(id -un)" 2>/dev/null || true
+	cluster_stop "$PWD/cluster" || status=1
+	return $status
+}
+
+# ec2 [JQ]: reservation cr-0a is under spine nn-s1, cr-0b under nn-s2, and so are their instances; changed by a filter of jq
+ec2() {
+	jq -n "{keys: {AKID: \"secret+/\"},
+		instances: [range(1; 9) | {id: \"i-\(.)\", type: \"p5.48xlarge\", zone: \"us-west-2a\", zone_id: \"usw2-az1\",
+			nodes: [\"nn-t\", (if . < 5 then \"nn-s1\" else \"nn-s2\" end), (if . < 5 then \"nn-l1\" else \"nn-l2\" end)]}],
+		reservations: [\"a\", \"b\" | {id: \"cr-0\(.)\", type: \"p5.48xlarge\", zone: \"us-west-2a\", zone_id: \"usw2-az1\",
+			nodes: [\"nn-t\", (if . == \"a\" then \"nn-s1\" else \"nn-s2\" end)]}]} | ${1:-.}" >ec2/state.new
+	mv ec2/state.new ec2/state.json
+}
+
+# watch_begins [JQ]
+watch_begins() {
+	ec2 "$@"
+	"$ONESPINE_TOOLS/../tests/fake/ec2" ec2 2>ec2/said 3>&- &
+	ec2_pid=$!
+	until [[ -e ec2/port ]]; do kill -0 "$ec2_pid"; done
+	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<ec2/port)
+	export AWS_ENDPOINT_URL_EC2
+	log_mark
+	"${ONESPINE_PREFIX:?}/bin/onespine" topology watch --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
+	watch_pid=$!
+}
+
+journal_has() {
+	grep -q -- "$1" journal
+}
+
+# are_instances NODE...: nN is the instance i-N, by Slurm's InstanceId; before Slurm had that, by the node's own word
+are_instances() {
+	local node
+	for node; do
+		if slurm_at_least 25.11; then
+			scontrol update "NodeName=$node" "InstanceId=i-${node#n}"
+		else
+			scontrol update "NodeName=$node" "Extra=$(jq -nc --arg id "i-${node#n}" --argjson boot "$(boot_of "$node")" \
+				'{onespine_instance: {id: $id, boot: $boot}}')"
+		fi
+	done
+}
+
+place_of() {
+	onespine topology show --nodes "$ONESPINE_CLUSTER/onespine.topology" | grep "^$1 "
+}
+
+@test "a gang is placed by its nodes' reservation before they run, whole at its first start; others do not count that place" {
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	matches "$(place_of n5)" 'reservation +cr-0b .*holds +spine nn-s2'
+	scontrol update NodeName=n2 State=DRAIN Reason=test
+	# one that could not go back waits
+	waits=$(submit --gang -N4 --exclusive --no-requeue)
+	await 30 note_holds "$waits" 'nodes are left out: they were powered down or have booted since'
+	scancel "$waits"
+	job=$(submit --gang -N4 --exclusive --requeue --wrap 'sleep 600')
+	await_job "$job" CONFIGURING
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n5 n6 n7 n8'
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet'
+	start_nodes n5 n6 n7 n8
+	# where they are EC2 has not said: the place by the reservation does not count any more
+	stays 5 job_is "$job" CONFIGURING
+	are_instances n5 n6 n7 n8
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=nn-s2'
+	equal "$(job_field "$job" Restarts)" 0
+	matches "$(place_of n5)" 'ec2 +i-5 .*holds +leaf nn-l2, spine nn-s2'
+	matches "$(place_of n1)" 'reservation +cr-0a .*holds +spine nn-s1'
+}
+
+@test "an instance that EC2 launched elsewhere: the gang goes back before any of its processes ran" {
+	watch_begins '.instances[7].nodes = ["nn-t", "nn-s1", "nn-l1"]'
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	scontrol update NodeName=n2 State=DRAIN Reason=test
+	job=$(submit --gang -N4 --exclusive --requeue --wrap 'echo ran >ran; sleep 600')
+	await_job "$job" CONFIGURING
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n5 n6 n7 n8'
+	start_nodes n5 n6 n7 n8
+	are_instances n5 n6 n7 n8
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
+	[[ ! -e ran ]]
+}
+
+@test "a reservation that EC2 may not be asked about: the permission is named, and its nodes have no place until they run" {
+	watch_begins '.faults = [{action: "DescribeCapacityReservationTopology", from: 1, to: 100000, do: "denied"}]'
+	await 30 journal_has 'failed.*ec2:DescribeCapacityReservationTopology'
+	job=$(submit -N1 -w n5 --exclusive --wrap 'sleep 600')
+	start_nodes n5
+	are_instances n5
+	await 30 shows 'spine nn-s2' place_of n5
+	run -1 place_of n1
+	run onespine topology discover --from=ec2
+	matches "$output" 'nodes that do not run have no place by their capacity reservation: .*ec2:DescribeCapacityReservationTopology'
+}
