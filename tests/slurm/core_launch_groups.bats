@@ -56,7 +56,7 @@ watch_begins() {
 	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<ec2/port)
 	export AWS_ENDPOINT_URL_EC2
 	log_mark
-	"${ONESPINE_PREFIX:?}/bin/onespine" topology watch --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
+	onespine topology watch --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
 	watch_pid=$!
 }
 
