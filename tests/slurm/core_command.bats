@@ -194,6 +194,8 @@ timeless() {
 	equal "$(hostnames "$(sed -n 's/^  leaf [^ ]*: [0-9] nodes*  //p' <<<"$said" | paste -sd,)")" "$(job_nodes "$job")"
 	scancel "$job"
 	await 30 none_running "$job"
+	answers 1 onespine fit -N 3 -w n14 --exclusive --begin=now+1hour
+	equal "${said%%$'\n'*}" 'no: it begins at now+1hour at the earliest (--begin)'
 	answers 1 onespine fit -N 7 -w n14
 	holds "$said" 'no: waits: 7 nodes on one spine; nearest: s2 has 6 free of 8 (1 short)'
 	answers 1 onespine fit -N 3 -w n14 --gres gpu:9

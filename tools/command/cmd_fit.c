@@ -11,6 +11,7 @@
 #include "lib/policy/request.h"
 #include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
+#include "host/slurm/licenses.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/fit_scheduler.h"
 #include "tools/command/fit_segments.h"
@@ -521,6 +522,16 @@ static bool waits_by_reservation(struct osp_fit *fit)
 	return fit->reservation_comes || fit->reservation_over;
 }
 
+/* Returns whether a gang that sbatch takes waits for what no node's state shows. */
+static bool waits_whatever_nodes(const struct osp_fit *fit)
+{
+	const struct osp_call *call = fit->call;
+
+	return fit->sbatch.result != OSP_SBATCH_NOT_ASKED &&
+	       (osp_fit_begins_later(call->values[OSP_OPTION_FIT_BEGIN]) ||
+		osp_licenses_lacking(call->values[OSP_OPTION_FIT_LICENSES]));
+}
+
 /* Answers the question. Returns the exit status, or -1 with `error` set. */
 static int answer(struct osp_fit *fit, struct osp_error *error)
 {
@@ -548,6 +559,11 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	fit->partition_says = partition_reason(fit);
 	if (is_taken(fit) || waits_by_reservation(fit))
 		fit->sbatch.result = OSP_SBATCH_BUSY;
+	if (!asked && waits_whatever_nodes(fit)) {
+		/* sbatch named nodes without -w */
+		fit->sbatch.result = OSP_SBATCH_BUSY;
+		asked = 1;
+	}
 	if (!asked && !fit->partition_says)
 		return answer_nodes(fit);
 	fit->in_parts = osp_fit_asks_segments(fit->call) && fit->answer.chosen &&
