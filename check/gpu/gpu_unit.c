@@ -15,6 +15,7 @@
 #include "check/base/child.h"
 #include "check/base/hang_watch.h"
 #include "check/gpu/gpu_mps.h"
+#include "check/base/container.h"
 #include "check/base/gpus.h"
 #include "check/base/process.h"
 #include "check/base/pass_store.h"
@@ -72,34 +73,52 @@ static void end_with_result(struct osp_check_context *context, const struct osp_
 		 result->why);
 }
 
-static unsigned int count_programs(osp_nvml_device device)
+/* Notes why the model's limits may not hold for a GPU; the first reason stays. */
+static void doubt(struct osp_unit *unit, const char *why)
 {
-	unsigned int count = 0;
-	int state = osp_nvml_programs(device, &count, NULL);
-
-	return state == OSP_NVML_OK || state == OSP_NVML_TOO_SMALL ? count : 0;
+	if (!*unit->doubt)
+		snprintf(unit->doubt, sizeof(unit->doubt), "%s", why);
 }
 
 static void set_busy(const struct osp_check_context *context, osp_nvml_device device,
 		     struct osp_unit *unit)
 {
-	unit->busy = count_programs(device) > 0;
+	unsigned int count = 0;
+	int state = osp_nvml_programs(device, &count, NULL);
+	bool known = state == OSP_NVML_OK || state == OSP_NVML_TOO_SMALL;
+
+	unit->busy = known && count > 0;
+	if (!known)
+		doubt(unit, "NVML does not report the GPU's programs");
 	unit->not_checked = osp_mps_find(context, device, unit->left_alone,
 					 sizeof(unit->left_alone)) == OSP_MPS_FOREIGN;
 }
 
-/* Returns whether the power limit or the clock is set below its default. NVML does not report
- * clocks locked by nvidia-smi -lgc. */
-static bool is_held(const struct osp_gpu *gpu)
+/* Returns whether a clock is set below its default. NVML does not report clocks locked by
+ * nvidia-smi -lgc or -lmc. */
+static bool is_clock_held(const struct osp_gpu *gpu, int clock, bool *known)
 {
 	unsigned int now, usual;
 
-	if (osp_nvml_power_limit(gpu->device, &now) == OSP_NVML_OK &&
-	    osp_nvml_power_limit_default(gpu->device, &usual) == OSP_NVML_OK && now < usual)
-		return true;
-	return osp_nvml_clock_chosen(gpu->device, OSP_NVML_CLOCK_SM, &now) == OSP_NVML_OK &&
-	       osp_nvml_clock_default(gpu->device, OSP_NVML_CLOCK_SM, &usual) == OSP_NVML_OK &&
-	       now < usual;
+	if (osp_nvml_clock_chosen(gpu->device, clock, &now) == OSP_NVML_OK &&
+	    osp_nvml_clock_default(gpu->device, clock, &usual) == OSP_NVML_OK)
+		return now < usual;
+	*known = false;
+	return false;
+}
+
+/* Notes whether the power limit or a clock is set below its default, and if NVML reports no such. */
+static void set_held(const struct osp_gpu *gpu, struct osp_unit *unit)
+{
+	unsigned int now, usual;
+	bool known = osp_nvml_power_limit(gpu->device, &now) == OSP_NVML_OK &&
+		     osp_nvml_power_limit_default(gpu->device, &usual) == OSP_NVML_OK;
+
+	unit->held = known && now < usual;
+	unit->held |= is_clock_held(gpu, OSP_NVML_CLOCK_SM, &known);
+	unit->held |= is_clock_held(gpu, OSP_NVML_CLOCK_MEMORY, &known);
+	if (!known)
+		doubt(unit, "NVML reports not all limits of power and clocks");
 }
 
 static bool has_link(const struct osp_gpu *gpu)
@@ -175,11 +194,17 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 	snprintf(found.unit.address, sizeof(found.unit.address), "%s", gpu->address);
 	if (osp_nvml_mig_mode(gpu->device, &mig, &mig_later) == OSP_NVML_OK && mig)
 		return say_instances(context, answer, gpu, &found);
-	if (osp_nvml_virtualization(gpu->device, &virtual) != OSP_NVML_OK)
+	if (osp_nvml_virtualization(gpu->device, &virtual) != OSP_NVML_OK) {
 		virtual = 0;
+		doubt(&found.unit, "NVML does not report if this is a whole GPU");
+	}
 	found.unit.whole = virtual != OSP_NVML_VIRTUAL_GPU;
 	found.unit.confidential = osp_gpus_confidential();
-	found.unit.held = is_held(gpu);
+	if (found.unit.confidential)
+		doubt(&found.unit, "limits were measured without confidential computing");
+	if (osp_in_container(context->root))
+		doubt(&found.unit, "programs outside this container are not seen");
+	set_held(gpu, &found.unit);
 	found.unit.switched = osp_gpu_switched(gpu);
 	found.unit.translated = is_translated(context, gpu, virtual);
 	set_busy(context, gpu->device, &found.unit);

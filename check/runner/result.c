@@ -91,7 +91,8 @@ void osp_result_speed(struct osp_check_context *context, const char *subject, co
 	osp_result_speed_among(context, 0, subject, what, value, unit, least, physics);
 }
 
-/* Excludes the speed of a unit from judgement that others or its own ways make slow. */
+/* Excludes the speed of a unit from judgement that others or its own ways make slow, and takes over
+ * the doubt of the unit. */
 static void doubt_unit(const struct osp_unit *unit, struct osp_speed *speed, bool copies)
 {
 	const char *why = !unit->whole			 ? "this is a part of a GPU"
@@ -99,6 +100,8 @@ static void doubt_unit(const struct osp_unit *unit, struct osp_speed *speed, boo
 			  : copies && unit->confidential ? "copies are encrypted"
 							 : NULL;
 
+	if (!*speed->doubt)
+		snprintf(speed->doubt, sizeof(speed->doubt), "%s", unit->doubt);
 	if (!why)
 		return;
 	speed->judged = false;

@@ -373,18 +373,18 @@ NUMBER(nvmlDeviceGetComputeMode, int, "compute_mode", 0, 1)
 /* Passed through to a virtual machine; 2 is a guest with a part of it, 3 its host. */
 NUMBER(nvmlDeviceGetVirtualizationMode, int, "virtual", 1, 1)
 
-/* Clocks of memory are as they should be. */
-#define CLOCK(function, key)                                                                       \
+#define CLOCK(function, key, memory_key)                                                           \
 	EXPORT int function(osp_nvml_device device, int clock, unsigned int *mhz)                  \
 	{                                                                                          \
 		ENTER_GPU(device);                                                                 \
-		*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, key, 1980)        \
-						  : 2619;                                          \
+		*mhz = clock == OSP_NVML_CLOCK_SM                                                  \
+			       ? (unsigned int)gpu_value(gpu, key, 1980)                           \
+			       : (unsigned int)gpu_value(gpu, memory_key, 2619);                   \
 		return OSP_NVML_OK;                                                                \
 	}
-CLOCK(nvmlDeviceGetMaxClockInfo, "clock_most")
-CLOCK(nvmlDeviceGetApplicationsClock, "clock")
-CLOCK(nvmlDeviceGetDefaultApplicationsClock, "clock_default")
+CLOCK(nvmlDeviceGetMaxClockInfo, "clock_most", "memory_clock_most")
+CLOCK(nvmlDeviceGetApplicationsClock, "clock", "memory_clock")
+CLOCK(nvmlDeviceGetDefaultApplicationsClock, "clock_default", "memory_clock_default")
 
 /* In instances up to Ampere (Fabric Manager User Guide, "Interoperability with MIG"), and for the
  * confidence of one GPU. */

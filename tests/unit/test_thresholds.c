@@ -390,7 +390,7 @@ static bool is_proven(const struct osp_limit_entry *entry)
 {
 	return (strcmp(entry->place, "NVIDIA H100 80GB HBM3") == 0 ||
 		strcmp(entry->place, "NVIDIA H200") == 0) &&
-	       (entry->id == OSP_LIMIT_HBM_GBPS || entry->id == OSP_LIMIT_BF16_TFLOPS);
+	       entry->id == OSP_LIMIT_HBM_GBPS;
 }
 
 /* Each speed that fails a node is marked, but those that is_proven() has. */
