@@ -107,7 +107,7 @@ static bool is_clock_held(const struct osp_gpu *gpu, int clock, bool *known)
 	return false;
 }
 
-/* Notes whether the power limit or a clock is set below its default, and if NVML reports no such. */
+/* Notes whether the power limit or a clock is below its default, and whether NVML reports them. */
 static void set_held(const struct osp_gpu *gpu, struct osp_unit *unit)
 {
 	unsigned int now, usual;
