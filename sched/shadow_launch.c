@@ -393,8 +393,8 @@ static void note_launched_in_vain(job_record_t *job, uint64_t node_s, int64_t no
 	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, value);
 }
 
-/* Counts the nodes of the job's partition that could be launched for it. */
-static uint32_t count_unused(const job_record_t *job, uint32_t level)
+/* Counts the nodes of the job's partition that could be launched to join those in `domain`. */
+static uint32_t count_unused(const job_record_t *job, uint32_t level, uint32_t domain)
 {
 	bitstr_t *nodes = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
 	uint32_t count = 0;
@@ -402,7 +402,9 @@ static uint32_t count_unused(const job_record_t *job, uint32_t level)
 	for (uint32_t n = 0; nodes && n < shadow_state.node_count; n++)
 		count += bit_test(nodes, n) && osp_nodeset_test(shadow_state.up, n) &&
 			 shadow_is_asleep(n) &&
-			 (is_unknown(n, level) || shadow_place_is_reserved(n));
+			 (is_unknown(n, level) ||
+			  (shadow_place_is_reserved(n) &&
+			   osp_topology_domain_of(shadow_state.topology, n, level) == domain));
 	return count;
 }
 
@@ -437,10 +439,14 @@ struct placed_part {
 static void keep_part(job_record_t *job, const struct osp_effective *effective,
 		      const struct placed_part *placed_part, uint32_t nodes)
 {
-	uint32_t kept = osp_nodeset_count(placed_part->part);
+	uint32_t kept = osp_nodeset_count(placed_part->part), level = placed_part->level;
+	uint32_t n = osp_nodeset_next(placed_part->part, 0);
+	uint32_t domain = n < shadow_state.node_count
+				  ? osp_topology_domain_of(shadow_state.topology, n, level)
+				  : OSP_NO_DOMAIN;
 
 	if (shadow_launch_may(job, effective)) {
-		if (!placed_part->unknown && count_unused(job, placed_part->level) < nodes - kept)
+		if (!placed_part->unknown && count_unused(job, level, domain) < nodes - kept)
 			give_back_but(job, placed_part->part);
 		shadow_keep(job, placed_part->part, policy_of(job)->launch_keep_s);
 	}

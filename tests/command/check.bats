@@ -294,6 +294,15 @@ quick() {
 	[[ $status == 2 && $output == *"limits.yaml:1:11: unproven: one of warn, fail is expected, not 'often'" ]]
 }
 
+@test "depth quick: a slow GPU whose programs NVML does not report only warns, and it is said" {
+	export ONESPINE_FAKE_CUDA_KIB=2048 ONESPINE_FAKE_CUDA="gpu3.hbm=54"
+	run quick --only=hbm-bandwidth
+	[[ $status == 1 ]]
+	export ONESPINE_FAKE_NVML=error:nvmlDeviceGetComputeRunningProcesses_v3=4
+	run quick --only=hbm-bandwidth
+	[[ $status == 0 && $output == *"WARN"*"gpu3 16"*" GB/s copy < 2407"*"it only warns: NVML does not report the GPU's programs"* ]]
+}
+
 @test "depth quick: a model that is not known is compared with its peers, and it is said" {
 	export ONESPINE_FAKE_NVML=unknown
 	quick --only=hbm-bandwidth --json | jq -e '[.checks[0].results[].why] |

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/topology/place_age.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/request.h"
 #include "lib/topology/placed_instance.h"
@@ -358,6 +359,22 @@ static void reserved_places_are_for_launches_alone(void **state)
 	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
+/* No launch judges segments: Slurm's own choice of such places for a gang in segments goes back. */
+static void segments_start_on_no_reserved_place(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "spine");
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG_SEGMENT "leaf:2");
+	reserves();
+	sleeps(8, 8);
+	job->node_bitmap = fake_bitmap(8, 4);
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = fake_bitmap(0, 4);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+}
+
 static void instances_are_told_to_the_gate(void **state)
 {
 	job_record_t *job = batch_gang(1, 2, "leaf");
@@ -614,11 +631,13 @@ static void gives_back_what_is_replaced(void **state)
 static void gives_back_at_once_where_nothing_else_is_left(void **state)
 {
 	/* what n11 and n12 are by then */
-	enum { BUSY, DOWN, ELSEWHERE, AWAKE, ASLEEP };
+	enum { BUSY, DOWN, ELSEWHERE, AWAKE, RESERVED, ASLEEP };
 	static const char *const gone[] = {[BUSY] = "n[9-10];",
 					   [DOWN] = "n[9-10];",
 					   [ELSEWHERE] = "n[9-10];",
 					   [AWAKE] = "n[9-10];",
+					   /* their place is in another leaf */
+					   [RESERVED] = "n[9-10];",
 					   [ASLEEP] = ""};
 
 	for (int others = BUSY; others <= ASLEEP; others++) {
@@ -654,6 +673,9 @@ static void gives_back_at_once_where_nothing_else_is_left(void **state)
 			osp_nodeset_remove(shadow_state.up, 10);
 			osp_nodeset_remove(shadow_state.up, 11);
 		}
+		if (others == RESERVED)
+			shadow_state.place_boot_s[10] = shadow_state.place_boot_s[11] =
+				OSP_BOOT_UNLAUNCHED;
 		shadow_launch_look(100);
 		if (strcmp(fake_slurm.powered_down, gone[others]) != 0)
 			fail_msg("%d: \"%s\" is given back", others, fake_slurm.powered_down);
@@ -1304,6 +1326,7 @@ int main(void)
 		TEST(waits_without_the_policy),
 		TEST(placed_by_their_reservation),
 		TEST(reserved_places_are_for_launches_alone),
+		TEST(segments_start_on_no_reserved_place),
 		TEST(launches_only_what_can_start_again),
 		TEST(prefers_known_nodes),
 		TEST(backfill_launches_too),
