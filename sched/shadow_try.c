@@ -307,7 +307,8 @@ static bool may_add_up(struct shadow_call *call)
 	list_for_each(call->job->gres_list_req, add_whole_need, &whole);
 	if (whole.any && call->mode == SELECT_MODE_RUN_NOW && !call->candidates)
 		shadow_count_keep_free(&whole.need, whole.nodes);
-	shadow_to_bitmap(call->bitmap, whole.nodes);
+	if (whole.any && shadow_state.node_count > 0) /* 0: no topology */
+		shadow_to_bitmap(call->bitmap, whole.nodes);
 	free(whole.nodes);
 	return whole.any && call->mode != SELECT_MODE_TEST_ONLY;
 }

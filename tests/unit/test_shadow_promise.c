@@ -78,6 +78,8 @@ static void set_gpus(uint64_t has, uint64_t left)
 static void starts_on_no_node_with_too_few_gpus(void **state)
 {
 	job_record_t *job = job_in(1, 1, "held");
+	struct osp_topology *topology = shadow_state.topology;
+	int rc;
 
 	(void)state;
 	if (!OSP_ONE_NODE_ADDS_UP)
@@ -113,6 +115,13 @@ static void starts_on_no_node_with_too_few_gpus(void **state)
 	job->gres_list_req = fake_job_gres("gpu", 4, 0);
 	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_int_equal(fake_slurm.tests, 2);
+	/* no node is known without a topology: none is taken out */
+	shadow_state.topology = NULL;
+	shadow_state.node_count = 0;
+	rc = ask_range(job, 1, 1, SELECT_MODE_RUN_NOW);
+	shadow_state.topology = topology;
+	shadow_state.node_count = NODES;
+	assert_int_equal(rc, SLURM_SUCCESS);
 }
 
 /* What Slurm would spread over two spines is placed on one. */
