@@ -92,8 +92,7 @@ struct osp_unit {
 	bool translated;   /* no NVLink is up, and an IOMMU translates its addresses */
 	bool held;	   /* its power or clocks are below the default: a site's choice */
 	bool busy;	   /* programs run on it that are not ours */
-	char doubt
-		[OSP_WORD_BYTES]; /* why its model's limits may not hold for it: struct osp_speed */
+	char doubt[OSP_WORD_BYTES];	 /* why its model's limits may not hold: osp_speed.doubt */
 	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" if it may be */
 	bool not_checked;		 /* left alone because of a statement that is not trusted:
 					    an ERROR */

@@ -501,7 +501,7 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 
 /*
  * Returns the domain that all its nodes share on the lowest level, from the preferred one to its
- * own, or the one above if relaxed; none if the place of a node may be old. *anywhere: it is
+ * own, or the one above if relaxed; none if the place of a node does not hold. *anywhere: it is
  * relaxed from the top level, so no domain has to be shared.
  */
 static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
@@ -695,7 +695,7 @@ int shadow_gang_started(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 	uint32_t domain = OSP_NO_DOMAIN, level = 0;
-	bool anywhere = false, astray = false, in_parts, kept = false, launched, reserved;
+	bool anywhere = false, astray = false, in_parts, kept = false, launched;
 
 	if (!job->node_bitmap)
 		return SLURM_SUCCESS;
@@ -717,10 +717,8 @@ int shadow_gang_started(job_record_t *job)
 	else
 		astray = effective.mode == OSP_MODE_ENFORCE &&
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
-	reserved = !in_parts && !anywhere && effective.mode == OSP_MODE_ENFORCE &&
-		   !is_small(&effective, nodes) && shadow_places_reserved(nodes);
-	launched = (astray || reserved) && shadow_launch_begins(job, &effective, nodes);
-	astray = (astray || reserved) && !launched;
+	launched = astray && shadow_launch_begins(job, &effective, nodes);
+	astray = astray && !launched;
 	shadow_mark_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
 					   ? effective.level
 					   : NULL);

@@ -376,7 +376,7 @@ void shadow_launch_resume(job_record_t *job)
 	if (!nodes)
 		return;
 	shadow_from_bitmap(nodes, job->node_bitmap);
-	if (!shadow_gang_together(job, &effective, nodes) || shadow_places_reserved(nodes))
+	if (!shadow_gang_together(job, &effective, nodes))
 		add_launch(job);
 	free(nodes);
 }

@@ -63,9 +63,9 @@ void shadow_launch_forget(void);
 
 /* --- shadow_launch_failed.c ------------------------------------------------------------------- */
 
-/* The first keeps these nodes for the next start of a waiting job, for at most so many seconds, by
- * a reservation of Slurm's; the second ends that; the third says whether the job's reservation is
- * that one. All under the locks of shadow_launch_look(). */
+/* shadow_keep() makes a reservation of Slurm's, which keeps these nodes for the next start of a
+ * waiting job for at most `keep_s`. shadow_keep_end() ends it. shadow_keeps() returns whether the
+ * job has one. All three need the locks of shadow_launch_look(). */
 void shadow_keep(job_record_t *job, const struct osp_nodeset *nodes, int64_t keep_s);
 void shadow_keep_end(job_record_t *job);
 bool shadow_keeps(const job_record_t *job);

@@ -89,10 +89,7 @@ bool shadow_parts_kept(const job_record_t *job, const struct osp_effective *effe
 		if ((relaxed && !shadow_is_relaxed(job, effective)) ||
 		    read_parts(effective, relaxed, level, &parts, NULL))
 			break;
-		/* where a node that does not run has its place is not known before it runs, and no
-		 * launch judges segments */
-		kept = (osp_parts_anywhere(&parts) ||
-			(shadow_places_hold(nodes) && !shadow_places_reserved(nodes))) &&
+		kept = (osp_parts_anywhere(&parts) || shadow_places_hold(nodes)) &&
 		       osp_parts_kept(cut, &parts, *level, nodes);
 	}
 	osp_cut_free(cut);

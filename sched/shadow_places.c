@@ -56,13 +56,9 @@ bool shadow_place_is_reserved(uint32_t n)
 	return shadow_state.place_boot_s[n] == OSP_BOOT_UNLAUNCHED && shadow_is_asleep(n);
 }
 
-bool shadow_places_reserved(const struct osp_nodeset *nodes)
+bool shadow_place_holds(uint32_t n)
 {
-	uint32_t n = osp_nodeset_next(nodes, 0);
-
-	while (n < nodes->place_count && !shadow_place_is_reserved(n))
-		n = osp_nodeset_next(nodes, n + 1);
-	return n < nodes->place_count;
+	return !shadow_place_is_old(n) && !shadow_place_is_reserved(n);
 }
 
 void shadow_places_look_at_old(void)
@@ -71,7 +67,7 @@ void shadow_places_look_at_old(void)
 
 	for (uint32_t n = osp_nodeset_next(old, 0); n < old->place_count;
 	     n = osp_nodeset_next(old, n + 1)) {
-		if (!shadow_place_is_old(n) && !shadow_place_is_reserved(n))
+		if (shadow_place_holds(n))
 			osp_nodeset_remove(old, n);
 	}
 }
@@ -80,7 +76,7 @@ bool shadow_places_hold(const struct osp_nodeset *nodes)
 {
 	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
 	     n = osp_nodeset_next(nodes, n + 1)) {
-		if (shadow_place_is_old(n))
+		if (!shadow_place_holds(n))
 			return false;
 	}
 	return true;

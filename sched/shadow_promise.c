@@ -141,8 +141,7 @@ static bool is_together(void *context, const struct osp_nodeset *nodes)
 	const struct large *large = context;
 
 	return shadow_state.topology &&
-	       shadow_gang_together(large->call->job, large->effective, nodes) &&
-	       !shadow_places_reserved(nodes); /* these are chosen, and launched, by name */
+	       shadow_gang_together(large->call->job, large->effective, nodes);
 }
 
 static int choose_large(struct shadow_call *call, const struct osp_effective *effective)

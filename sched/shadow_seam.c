@@ -583,8 +583,7 @@ static int merge(struct job_record *record, char *sentence, size_t sentence_byte
 		shadow_from_bitmap(own, job->node_bitmap);
 		osp_nodeset_or(nodes, own);
 		if (held_when_grown(grown, osp_nodeset_count(nodes), &effective) &&
-		    (!shadow_gang_together(grown, &effective, nodes) ||
-		     shadow_places_reserved(own)))
+		    !shadow_gang_together(grown, &effective, nodes))
 			rc = -1;
 	}
 	if (rc)

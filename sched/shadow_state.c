@@ -242,7 +242,7 @@ static void refresh_one_state(uint32_t n, const node_record_t *node)
 		osp_nodeset_add(shadow_state.up, n);
 	if (node->node_state & (NODE_STATE_RES | NODE_STATE_MAINT))
 		osp_nodeset_add(shadow_state.reserved, n);
-	if (shadow_place_is_old(n) || shadow_place_is_reserved(n))
+	if (!shadow_place_holds(n))
 		osp_nodeset_add(shadow_state.old_places, n);
 }
 

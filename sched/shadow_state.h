@@ -189,7 +189,9 @@ bool shadow_place_is_old(uint32_t n);
 /* Returns whether the node does not run, and has the place of its capacity reservation. Only a gang
  * whose nodes may be launched counts that: whether it is true is asked when the node runs. */
 bool shadow_place_is_reserved(uint32_t n);
-bool shadow_places_reserved(const struct osp_nodeset *nodes); /* one of them has */
+
+/* Returns whether the node is where its place says: that is neither old nor reserved. */
+bool shadow_place_holds(uint32_t n);
 
 /* Returns whether the node is powered down, or on its way down or up. */
 bool shadow_is_asleep(uint32_t n);
@@ -197,7 +199,7 @@ bool shadow_is_asleep(uint32_t n);
 /* Looks again at the nodes of shadow_state.old_places. */
 void shadow_places_look_at_old(void);
 
-/* Returns whether no place of `nodes` may be old, as Slurm's records say now. */
+/* Returns whether every place of `nodes` holds, as Slurm's records say now. */
 bool shadow_places_hold(const struct osp_nodeset *nodes);
 
 /* Writes which instances a gang's nodes were placed as into its spank_job_env[], for the gate;
