@@ -18,7 +18,9 @@ setup() {
 	END
 	make_topology onespine.topology 2 1 4
 	unset "${!AWS_@}"
-	export HOME=$BATS_TEST_TMPDIR AWS_REGION=us-west-2 AWS_EC2_METADATA_DISABLED=true
+	# no file of this machine's; HOME stays, where the roots of Slurm are
+	export AWS_SHARED_CREDENTIALS_FILE=$PWD/none AWS_CONFIG_FILE=$PWD/none
+	export AWS_REGION=us-west-2 AWS_EC2_METADATA_DISABLED=true
 	export AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=secret+/
 	mkdir ec2
 	cluster_start --cloud 8 --topology "$PWD/onespine.topology" --config "$PWD/onespine.yaml" --dir "$PWD/cluster" \
