@@ -62,7 +62,7 @@ struct osp_speed {
 	double value;
 	bool judged; /* false: the GPU is shared, in use by others, or encrypts copies: reported,
 			not judged */
-	bool held;   /* its unit is held: a low speed only warns */
+	char held[OSP_WORD_BYTES];  /* why a low speed only warns, whatever limit it is below */
 	char doubt[OSP_WORD_BYTES]; /* why it is not judged, or why its model's limit may not hold
 				       for it: below that it only warns, if neither the site gave
 				       the limit nor takes all for proven; "": it holds */
@@ -85,13 +85,14 @@ struct osp_unit {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
 	char uuid[96];			 /* what CUDA_VISIBLE_DEVICES takes */
 	char model[96];
-	char address[16];  /* PCI */
-	bool whole;	   /* false: an instance, or a virtual GPU */
-	bool confidential; /* copies to and from it are encrypted */
-	bool switched;	   /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
-	bool translated;   /* no NVLink is up, and an IOMMU translates its addresses */
-	bool held;	   /* its power or clocks are below the default: a site's choice */
-	bool busy;	   /* programs run on it that are not ours */
+	char address[16];   /* PCI */
+	bool whole;	    /* false: an instance, or a virtual GPU */
+	bool confidential;  /* copies to and from it are encrypted */
+	bool switched;	    /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
+	bool translated;    /* no NVLink is up, and an IOMMU translates its addresses */
+	bool busy;	    /* programs run on it that are not ours */
+	uint64_t slowed_ms; /* for how long heat and power brakes have lowered its clocks so far */
+	char held[OSP_WORD_BYTES];	 /* why a low speed of it only warns: osp_speed.held */
 	char doubt[OSP_WORD_BYTES];	 /* why its model's limits may not hold: osp_speed.doubt */
 	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" if it may be */
 	bool not_checked;		 /* left alone because of a statement that is not trusted:

@@ -55,6 +55,12 @@ enum osp_nvml_return {
 #define OSP_NVML_LINK_CRC_DATA	 3
 #define OSP_NVML_LINK_SPEED_MBPS 90  /* field: of the links that are up, one way, MB/s */
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */
+/* Fields of nvml.h 12.9: for how many ns heat (found by software, by hardware) and the hardware's
+ * power brake have lowered the clocks. nvmlPerfPolicyType_t: the first of them on older drivers. */
+#define OSP_NVML_SLOWED_BY_SOFTWARE 251
+#define OSP_NVML_SLOWED_BY_HEAT	    252
+#define OSP_NVML_SLOWED_BY_BRAKE    253
+#define OSP_NVML_POLICY_THERMAL	    1
 /*
  * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links lack the
  * older counters. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets, buffer overruns,
@@ -131,6 +137,12 @@ struct osp_nvml_fabric {
 	unsigned int clique;
 	unsigned char state;
 	unsigned int health; /* two bits a kind: 1 is unhealthy, 2 is healthy */
+};
+
+/* nvmlViolationTime_t. */
+struct osp_nvml_violation {
+	unsigned long long reference_us;
+	unsigned long long violation_ns;
 };
 
 /* nvmlConfComputeSystemState_t: the state of confidential computing, of the whole node. */
@@ -210,6 +222,11 @@ struct osp_nvml_program {
 	  (osp_nvml_device device, unsigned int *mw), (device, mw))                                \
 	X(power_limit_default, "nvmlDeviceGetPowerManagementDefaultLimit", NULL,                   \
 	  (osp_nvml_device device, unsigned int *mw), (device, mw))                                \
+	X(power_limit_enforced, "nvmlDeviceGetEnforcedPowerLimit", NULL,                           \
+	  (osp_nvml_device device, unsigned int *mw), (device, mw))                                \
+	X(violation, "nvmlDeviceGetViolationStatus", NULL,                                         \
+	  (osp_nvml_device device, int policy, struct osp_nvml_violation *violation),              \
+	  (device, policy, violation))                                                             \
 	X(persistence, "nvmlDeviceGetPersistenceMode", NULL, (osp_nvml_device device, int *mode),  \
 	  (device, mode))                                                                          \
 	X(link_state, "nvmlDeviceGetNvLinkState", NULL,                                            \

@@ -107,18 +107,62 @@ static bool is_clock_held(const struct osp_gpu *gpu, int clock, bool *known)
 	return false;
 }
 
+/* Returns whether the power limit is below its default. The one in force is lower than the one that
+ * was set if the node, the chassis or an instance's owner limits the GPU too. */
+static bool is_power_held(const struct osp_gpu *gpu, bool *known)
+{
+	unsigned int now, usual, in_force;
+
+	if (osp_nvml_power_limit(gpu->device, &now) != OSP_NVML_OK ||
+	    osp_nvml_power_limit_default(gpu->device, &usual) != OSP_NVML_OK) {
+		*known = false;
+		return false;
+	}
+	if (osp_nvml_power_limit_enforced(gpu->device, &in_force) == OSP_NVML_OK && in_force < now)
+		now = in_force;
+	return now < usual;
+}
+
 /* Notes whether the power limit or a clock is below its default, and whether NVML reports them. */
 static void set_held(const struct osp_gpu *gpu, struct osp_unit *unit)
 {
-	unsigned int now, usual;
-	bool known = osp_nvml_power_limit(gpu->device, &now) == OSP_NVML_OK &&
-		     osp_nvml_power_limit_default(gpu->device, &usual) == OSP_NVML_OK;
+	bool known = true, held = is_power_held(gpu, &known);
 
-	unit->held = known && now < usual;
-	unit->held |= is_clock_held(gpu, OSP_NVML_CLOCK_SM, &known);
-	unit->held |= is_clock_held(gpu, OSP_NVML_CLOCK_MEMORY, &known);
+	held |= is_clock_held(gpu, OSP_NVML_CLOCK_SM, &known);
+	held |= is_clock_held(gpu, OSP_NVML_CLOCK_MEMORY, &known);
+	if (held)
+		snprintf(unit->held, sizeof(unit->held),
+			 "its power or clocks are held below the default");
 	if (!known)
 		doubt(unit, "NVML reports not all limits of power and clocks");
+}
+
+/* Sets for how long heat and power brakes have lowered the clocks. The power cap is left out: by it
+ * an H100 computes at its usual speed. */
+static void set_slowed(const struct osp_gpu *gpu, struct osp_unit *unit)
+{
+	struct osp_nvml_field fields[] = {{.id = OSP_NVML_SLOWED_BY_SOFTWARE},
+					  {.id = OSP_NVML_SLOWED_BY_HEAT},
+					  {.id = OSP_NVML_SLOWED_BY_BRAKE}};
+	const int count = sizeof(fields) / sizeof(*fields);
+	struct osp_nvml_violation heat;
+	unsigned long long slowed_ns = 0;
+	int known = 0;
+
+	if (osp_nvml_fields(gpu->device, count, fields) == OSP_NVML_OK)
+		for (int i = 0; i < count; i++)
+			if (fields[i].state == OSP_NVML_OK) {
+				slowed_ns += fields[i].value.number;
+				known++;
+			}
+	if (!known &&
+	    osp_nvml_violation(gpu->device, OSP_NVML_POLICY_THERMAL, &heat) == OSP_NVML_OK) {
+		slowed_ns = heat.violation_ns;
+		known++;
+	}
+	if (!known)
+		doubt(unit, "NVML does not report if heat lowers the clocks");
+	unit->slowed_ms = slowed_ns / 1000000;
 }
 
 static bool has_link(const struct osp_gpu *gpu)
@@ -205,6 +249,7 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 	if (osp_in_container(context->root))
 		doubt(&found.unit, "programs outside this container are not seen");
 	set_held(gpu, &found.unit);
+	set_slowed(gpu, &found.unit);
 	found.unit.switched = osp_gpu_switched(gpu);
 	found.unit.translated = is_translated(context, gpu, virtual);
 	set_busy(context, gpu->device, &found.unit);

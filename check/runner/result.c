@@ -118,7 +118,7 @@ static void report_speed(struct osp_check_context *context, struct osp_speed spe
 	if (context->unit) {
 		subject = of->subject;
 		doubt_unit(of, &speed, false);
-		speed.held = of->held;
+		snprintf(speed.held, sizeof(speed.held), "%s", of->held);
 	} else {
 		for (size_t i = 0; i < context->unit_count && speed.judged; i++)
 			doubt_unit(&context->units[i], &speed, true);

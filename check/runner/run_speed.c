@@ -143,7 +143,7 @@ static void describe_slow(const struct osp_check_context *context,
 	bool doubted = by_model && *speed->doubt && limit && !limit->of_site &&
 		       !osp_thresholds_unproven_fails(context->thresholds);
 
-	fails = may_fail && alone && !speed->held && !doubted;
+	fails = may_fail && alone && !*speed->held && !doubted;
 	result->verdict = fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN;
 	result->cure = fails ? outcome->check->slow_cure : OSP_CURE_ASK;
 	snprintf(result->limit, sizeof(result->limit), "< %.0f", least);
@@ -169,14 +169,10 @@ static void describe_slow(const struct osp_check_context *context,
 		snprintf(result->why + strlen(result->why),
 			 sizeof(result->why) - strlen(result->why),
 			 "; it only warns, for %s and may be why", outcome->others);
-	else if (may_fail && speed->held)
-		snprintf(result->why + strlen(result->why),
-			 sizeof(result->why) - strlen(result->why),
-			 "; its power or clocks are held below the default, so it only warns");
-	else if (may_fail && doubted)
+	else if (may_fail && (*speed->held || doubted))
 		snprintf(result->why + strlen(result->why),
 			 sizeof(result->why) - strlen(result->why), "; it only warns: %s",
-			 speed->doubt);
+			 *speed->held ? speed->held : speed->doubt);
 }
 
 static void describe(const struct osp_check_context *context, const struct osp_outcome *outcome,

@@ -54,8 +54,39 @@ static int judge_speeds(struct osp_runner *runner, enum osp_check_group group, b
 	return 0;
 }
 
-/* Excludes from judgement the speeds of GPUs that other programs make slow. */
-static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
+/* Returns the unit of that name; NULL if there is none. */
+static const struct osp_unit *find_unit(const struct osp_unit *units, size_t count,
+					const char *subject)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(units[i].subject, subject) == 0)
+			return &units[i];
+	return NULL;
+}
+
+/* Notes that other programs use a GPU that a speed is about, or that heat or a power brake has
+ * lowered this GPU's clocks since the run began. */
+static void pardon_speed(const struct osp_runner *runner, const struct osp_unit *now,
+			 struct osp_speed *speed)
+{
+	static const char others[] = "other programs use the GPU";
+	const struct osp_unit *before =
+		find_unit(runner->context->units, runner->context->unit_count, now->subject);
+
+	if (now->busy) {
+		speed->judged = false;
+		snprintf(speed->doubt, sizeof(speed->doubt), "%s", others);
+		snprintf(speed->held, sizeof(speed->held), "%s", others);
+	}
+	if (before && now->slowed_ms > before->slowed_ms && !*speed->held)
+		snprintf(speed->held, sizeof(speed->held),
+			 "heat or a power brake slowed %.15s for %u ms", now->subject,
+			 (unsigned int)(now->slowed_ms - before->slowed_ms));
+}
+
+/* Looks at the GPUs once more, for what made speeds slow and is no fault of theirs. `first`: the
+ * speeds were measured once, and those that are not judged now are not measured again. */
+static void pardon(struct osp_runner *runner, enum osp_check_group group, bool first)
 {
 	struct osp_units now;
 	char why[OSP_WHY_BYTES];
@@ -67,16 +98,11 @@ static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
 
 		for (size_t n = 0; outcome->check->group == group && n < outcome->speed_count; n++)
 			for (size_t unit = 0; unit < now.count; unit++)
-				if (now.units[unit].busy &&
-				    (group == OSP_GROUP_ALL_GPUS ||
-				     strcmp(now.units[unit].subject, outcome->speeds[n].subject) ==
-					     0)) {
-					outcome->speeds[n].judged = false;
-					snprintf(outcome->speeds[n].doubt,
-						 sizeof(outcome->speeds[n].doubt),
-						 "other programs use the GPU");
-				}
-		if (outcome->check->group == group && runner->rounds[i])
+				if (group == OSP_GROUP_ALL_GPUS ||
+				    strcmp(now.units[unit].subject, outcome->speeds[n].subject) ==
+					    0)
+					pardon_speed(runner, &now.units[unit], &outcome->speeds[n]);
+		if (first && outcome->check->group == group && runner->rounds[i])
 			osp_speeds_judge(runner->context, outcome, runner->rounds[i]);
 	}
 	free(now.units);
@@ -115,7 +141,7 @@ static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 	if (add(runner) || osp_lanes_run(runner) || judge_speeds(runner, group, &slow))
 		return -1;
 	if (slow)
-		pardon_busy(runner, group);
+		pardon(runner, group, true);
 	look_for_others(runner, group);
 	runner->again = true;
 	for (int round = 1; slow && round < OSP_SPEED_ROUNDS && !osp_budget_over(runner); round++) {
@@ -124,6 +150,8 @@ static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 		look_for_others(runner, group);
 	}
 	runner->again = false;
+	if (slow)
+		pardon(runner, group, false);
 	for (size_t i = 0; i < runner->run->count; i++) {
 		struct osp_outcome *outcome = &runner->run->outcomes[i];
 

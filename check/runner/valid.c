@@ -39,9 +39,8 @@ bool osp_valid_result(struct osp_result *result)
 bool osp_valid_speed(struct osp_speed *speed)
 {
 	return ARE_WORDS(speed->subject) && ARE_WORDS(speed->what) && ARE_WORDS(speed->unit) &&
-	       ARE_WORDS(speed->model) && ARE_WORDS(speed->doubt) &&
-	       osp_valid_flag(&speed->judged) && osp_valid_flag(&speed->held) &&
-	       (unsigned int)speed->least <= OSP_LIMIT_COUNT &&
+	       ARE_WORDS(speed->model) && ARE_WORDS(speed->held) && ARE_WORDS(speed->doubt) &&
+	       osp_valid_flag(&speed->judged) && (unsigned int)speed->least <= OSP_LIMIT_COUNT &&
 	       (unsigned int)speed->physics <= OSP_LIMIT_COUNT;
 }
 

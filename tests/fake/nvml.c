@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -364,6 +365,7 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 NUMBER(nvmlDeviceGetPowerUsage, unsigned int, "power", 74, 1000)
 NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned int, "power_limit", 700, 1000)
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int, "power_default", 700, 1000)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned int, "power_enforced", 700, 1000)
 NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence", 1, 1)
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", model()->generation, 1)
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, "width", 16, 1)
@@ -498,6 +500,38 @@ static bool says_recovery(const struct fake_gpu *gpu)
 	       gpu_value(gpu, "contained", 0);
 }
 
+/* "hot": heat slows the GPU all the time; "braked": its power brake does. */
+static unsigned long long slowed_ns(const struct fake_gpu *gpu, const char *by)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return gpu_value(gpu, by, 0) ? (unsigned long long)now.tv_sec * 1000000000 +
+					       (unsigned long long)now.tv_nsec
+				     : 4711000000;
+}
+
+EXPORT int nvmlDeviceGetViolationStatus(osp_nvml_device device, int policy,
+					struct osp_nvml_violation *violation)
+{
+	ENTER_GPU(device);
+	if (policy != OSP_NVML_POLICY_THERMAL || gpu_value(gpu, "no_heat", 0) == 2)
+		return OSP_NVML_NOT_SUPPORTED;
+	violation->violation_ns = slowed_ns(gpu, "hot");
+	return OSP_NVML_OK;
+}
+
+/* "no_heat=1": as older drivers, which have no such fields; "no_heat=2": nor the older call. */
+static bool slowed_field(const struct fake_gpu *gpu, struct osp_nvml_field *field)
+{
+	if (gpu_value(gpu, "no_heat", 0) || field->id < OSP_NVML_SLOWED_BY_SOFTWARE ||
+	    field->id > OSP_NVML_SLOWED_BY_BRAKE)
+		return false;
+	field->value.number =
+		slowed_ns(gpu, field->id == OSP_NVML_SLOWED_BY_BRAKE ? "braked" : "hot");
+	return true;
+}
+
 /* Of NVLink's speed alone it hangs and fails under a name of its own. */
 EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 				    struct osp_nvml_field *fields)
@@ -520,7 +554,7 @@ EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 		else if (fields[i].id == OSP_NVML_RECOVERY_ACTION &&
 			 gpu_value(gpu, "no_recovery", 0) == OSP_NVML_INVALID_ARGUMENT)
 			fields[i].state = OSP_NVML_INVALID_ARGUMENT;
-		else if (!link_field(gpu, &fields[i]))
+		else if (!link_field(gpu, &fields[i]) && !slowed_field(gpu, &fields[i]))
 			fields[i].state = OSP_NVML_NOT_SUPPORTED;
 	}
 	return OSP_NVML_OK;

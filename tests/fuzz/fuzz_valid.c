@@ -54,7 +54,9 @@ static void take_speed(const uint8_t *data, size_t size)
 	check_words(speed.what, sizeof(speed.what));
 	check_words(speed.unit, sizeof(speed.unit));
 	check_words(speed.model, sizeof(speed.model));
-	fuzz_check(speed.judged + speed.held <= 2);
+	check_words(speed.held, sizeof(speed.held));
+	check_words(speed.doubt, sizeof(speed.doubt));
+	fuzz_check(speed.judged <= 1);
 	fuzz_check(speed.least <= OSP_LIMIT_COUNT && speed.physics <= OSP_LIMIT_COUNT);
 }
 
