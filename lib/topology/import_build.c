@@ -295,12 +295,40 @@ static void cut_path(struct build *build, uint32_t host)
 	}
 }
 
+/* Returns the name of the switch of `layer` above a wire; NULL if no host names it. */
+static const char *switch_above(const struct build *build, uint32_t wire, uint32_t layer)
+{
+	while (wire != NOBODY && build->wires[wire].layer < layer)
+		wire = build->wires[wire].parent;
+	return wire != NOBODY && build->wires[wire].layer == layer ? build->wires[wire].name : NULL;
+}
+
+/* Checks that the UltraServer of a host whose leaf is not known is below the host's switch. */
+static int check_block_below(const struct build *build, uint32_t host)
+{
+	const struct osp_import_host *h = host_of(build, host);
+	uint32_t wire = h->block ? osp_name_table_find(&build->table, TAG_BLOCK, h->block)
+				 : OSP_NAME_ABSENT;
+	const char *above;
+
+	if (wire == OSP_NAME_ABSENT || h->layer == 1)
+		return 0;
+	above = switch_above(build, wire, h->layer);
+	return above && strcmp(above, h->switches[0]) != 0
+		       ? refuse(build, host,
+				"capacity block %.64s is under %s %.64s for %.64s but under %.64s",
+				h->block, layer_name(build, h->layer), h->switches[0], h->id, above)
+		       : 0;
+}
+
 /* Notes a host whose UltraServer is under another leaf, too. */
 static void note_crossing(struct build *build, uint32_t host)
 {
 	struct osp_error *error = build->error, why = {.text = ""};
 	uint32_t index;
 
+	if (host_of(build, host)->layer > 1)
+		return;
 	build->error = &why;
 	if (host_of(build, host)->switch_count && check_block(build, host, true)) {
 		note_odd(&build->crossing, host, &why);
@@ -319,7 +347,7 @@ static bool make_agree(struct build *build, uint32_t host)
 	build->error = &why;
 	cut_path(build, host);
 	why = (struct osp_error){.text = ""};
-	if (h->switch_count && check_switches(build, host)) {
+	if (h->switch_count && (check_switches(build, host) || check_block_below(build, host))) {
 		note_odd(&build->left_out, host, &why);
 		h->switch_count = 0;
 	}
@@ -446,17 +474,13 @@ static int meet_in_order(struct build *build)
 	return put_blocks_beside(build);
 }
 
-/*
- * Meets the hosts and leaves out what contradicts. Short paths come first, so that it is always
- * the longer one that ends below a switch of both, whichever nodes run.
- */
-static int meet_what_agrees(struct build *build)
+static int meet_those_that_agree(struct build *build, bool reserved)
 {
 	for (uint32_t depth = 1; depth <= OSP_IMPORT_LAYERS_MAX; depth++) {
 		for (uint32_t i = 0; i < build->import->host_count; i++) {
 			struct osp_import_host *h = &build->import->hosts[i];
 
-			if (!h->nodes || h->switch_count != depth)
+			if (!h->nodes || h->switch_count != depth || h->reserved != reserved)
 				continue;
 			if (make_agree(build, i) && meet_host(build, i))
 				return -1;
@@ -464,6 +488,18 @@ static int meet_what_agrees(struct build *build)
 				h->node_count = 0;
 		}
 	}
+	return 0;
+}
+
+/*
+ * Meets the hosts and leaves out what contradicts. Short paths come first, so that it is always
+ * the longer one that ends below a switch of both, whichever nodes run. Where nodes will be comes
+ * after where others are, however short.
+ */
+static int meet_what_agrees(struct build *build)
+{
+	if (meet_those_that_agree(build, false) || meet_those_that_agree(build, true))
+		return -1;
 	return warn_of_odd(build);
 }
 

@@ -123,6 +123,7 @@ static int take_capacity(const struct reading *reading, const struct osp_value *
 
 	host->what = "capacity reservation";
 	host->holds_many = true;
+	host->reserved = true;
 	if (take_host(reading, map, "CapacityReservationId", "AvailabilityZoneId", host) ||
 	    osp_need_word(reading->document, map, "InstanceType", &type, reading->error))
 		return -1;
@@ -136,14 +137,23 @@ static int take_capacity(const struct reading *reading, const struct osp_value *
 	return 0;
 }
 
+static uint32_t lowest_layer(const struct osp_import_instance *instance)
+{
+	uint32_t layers = instance->reserved_type ? layers_of_type(instance->reserved_type) : 0;
+	uint32_t count = (uint32_t)instance->switch_count;
+
+	if (instance->lowest_layer)
+		return instance->lowest_layer;
+	return layers > count ? layers - count + 1 : 1;
+}
+
 /* Copies an instance of an answer that is no file. */
 static int copy_instance(struct osp_import *import, const struct osp_import_instance *from,
 			 struct osp_import_host *host)
 {
-	uint32_t layers = from->reserved_type ? layers_of_type(from->reserved_type) : 0;
-
-	host->what = from->reserved_type ? "reserved node" : "instance";
-	host->layer = layers > from->switch_count ? layers - (uint32_t)from->switch_count + 1 : 1;
+	host->reserved = from->reserved_type;
+	host->what = host->reserved ? "reserved node" : "instance";
+	host->layer = lowest_layer(from);
 	host->switch_count = (uint32_t)from->switch_count;
 	host->switches =
 		osp_arena_take(&import->arena, (from->switch_count + 1) * sizeof(*host->switches));
@@ -178,6 +188,12 @@ int osp_import_instance(struct osp_import *import, const struct osp_import_insta
 		return osp_error_at(error, instance->where, 0, 0,
 				    "%zu network nodes of %.64s; 1 to %d are expected",
 				    instance->switch_count, instance->id, OSP_IMPORT_LAYERS_MAX);
+	if (lowest_layer(instance) + instance->switch_count > OSP_IMPORT_LAYERS_MAX + 1)
+		return osp_error_at(error, instance->where, 0, 0,
+				    "%zu network nodes of %.64s from layer %u on; %d layers are "
+				    "expected",
+				    instance->switch_count, instance->id, lowest_layer(instance),
+				    OSP_IMPORT_LAYERS_MAX);
 	if (osp_import_copy(import, instance->where, &place.file))
 		return osp_import_no_memory(error);
 	host = osp_import_add_host(import, &place, error);

@@ -35,6 +35,7 @@ struct osp_import_host {
 	const char *what; /* "instance", "capacity reservation" or "host" */
 	struct osp_place_in_file place;
 	bool holds_many;	  /* a reservation: its map entry may name several nodes */
+	bool reserved;		  /* where nodes will be: it gives way to where others are */
 	uint32_t layer;		  /* of switches[0]: 1 is the lowest layer there is */
 	uint32_t switch_count;	  /* 0: no topology is known */
 	const char **switches;	  /* bottom first */

@@ -188,6 +188,8 @@ struct osp_import_instance {
 	/* of a capacity reservation, for a node that will be launched into it: the instance type;
 	   `switches` may lack the lower ones. NULL: of an instance */
 	const char *reserved_type;
+	uint32_t lowest_layer; /* of the last of `switches`, 1 above the node; 0: 1, or above what
+				  `reserved_type` lacks */
 	const char *const *switches; /* top first */
 	size_t switch_count;
 	const char *zone_id;

@@ -240,6 +240,89 @@ static void with_allow_missing_what_disagrees_is_left_out(void **state)
 	}
 }
 
+/* A node that runs ("n1") or is launched into a reservation ("r1"); its switches are top first. */
+struct told {
+	const char *id;
+	const char *type; /* NULL: it runs */
+	const char *block;
+	const char *switches[5];
+	uint32_t lowest_layer;
+};
+
+static int add_told(struct osp_import *import, const struct told *told, struct osp_error *error)
+{
+	struct osp_import_instance instance = {.where = "a",
+					       .id = told->id,
+					       .reserved_type = told->type,
+					       .lowest_layer = told->lowest_layer,
+					       .block = told->block,
+					       .switches = told->switches,
+					       .note = {.source = "x", .instance_id = told->id}};
+
+	while (told->switches[instance.switch_count])
+		instance.switch_count++;
+	return osp_import_instance(import, &instance, error);
+}
+
+/* Where nodes will be never takes a place away from one that runs, however short its path. */
+static void reserved_nodes_give_way(void **state)
+{
+	static const struct {
+		struct told told[3];
+		const char *result;
+		const char *warning; /* NULL: none */
+	} cases[] = {
+		{{{"r1", "p5.48xlarge", NULL, {"t", "s1"}, 0},
+		  {"n1", NULL, NULL, {"q", "t", "s1", "l1"}, 0}},
+		 "leaf l1 in s1: n1\nspine s1 in t: n1 r1\ncore t in q: n1 r1\nlayer4 q: n1 r1\n",
+		 NULL},
+		/* a reservation of another depth names the same switch at another level */
+		{{{"r1", "p5.48xlarge", NULL, {"t", "s2"}, 0},
+		  {"n1", NULL, NULL, {"t", "c1", "s1", "l1"}, 0}},
+		 "leaf l1 in s1: n1\nspine s1 in c1: n1\nspine s2: r1\ncore c1 in t: n1\n"
+		 "layer4 t: n1\n",
+		 "a: network node t is the core of r1 but the layer4 of n1 (a); the path of 1 host "
+		 "ends below such a node"},
+		{{{"r1", "p5.48xlarge", NULL, {"t2", "s1"}, 0},
+		  {"n1", NULL, NULL, {"t", "s1", "l1"}, 0}},
+		 "leaf l1 in s1: n1\nspine s1 in t: n1\ncore t: n1\n",
+		 "a: spine s1 is under t2 for r1 but under t for n1 (a); left out"},
+		/* the last good answer's, whose type nobody knows any more */
+		{{{"r1", "", NULL, {"t", "s1"}, 2}, {"n1", NULL, NULL, {"t", "s1", "l1"}, 0}},
+		 "leaf l1 in s1: n1\nspine s1 in t: n1 r1\ncore t: n1 r1\n",
+		 NULL},
+		/* a reservation's list ends above the leaf: its UltraServer crosses none */
+		{{{"r1", "p6e-gb200.36xlarge", "cb-1", {"t", "s1"}, 0},
+		  {"n1", NULL, "cb-1", {"t", "s1", "l1"}, 0},
+		  {"r2", "p6e-gb200.36xlarge", "cb-2", {"t", "s1"}, 0}},
+		 "nvlink cb-1 in l1: n1 r1\nnvlink cb-2 in s1: r2\nleaf l1 in s1: n1 r1\n"
+		 "spine s1 in t: n1 r1 r2\ncore t: n1 r1 r2\n",
+		 NULL},
+		{{{"r1", "p6e-gb200.36xlarge", "cb-1", {"t", "s2"}, 0},
+		  {"n1", NULL, "cb-1", {"t", "s1", "l1"}, 0}},
+		 "nvlink cb-1 in l1: n1\nleaf l1 in s1: n1\nspine s1 in t: n1\ncore t: n1\n",
+		 "a: capacity block cb-1 is under spine s2 for r1 but under s1; left out"},
+	};
+	struct osp_import_options options = {.allow_missing = true};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_import *import = osp_import_new(&options);
+		struct osp_error error = {0};
+		char *result;
+
+		for (size_t n = 0; n < 3 && cases[i].told[n].id; n++)
+			assert_int_equal(add_told(import, &cases[i].told[n], &error), 0);
+		result = finish(import, 0, &error);
+		assert_string_equal(result, cases[i].result);
+		free(result);
+		assert_int_equal(osp_import_warning_count(import), cases[i].warning ? 1 : 0);
+		if (cases[i].warning)
+			assert_string_equal(osp_import_warning(import, 0), cases[i].warning);
+		osp_import_free(import);
+	}
+}
+
 static void what_is_not_such_an_answer_is_refused(void **state)
 {
 	static const struct {
@@ -589,6 +672,7 @@ int main(void)
 		cmocka_unit_test(level_names_are_the_users),
 		cmocka_unit_test(what_disagrees_is_refused_with_both_names),
 		cmocka_unit_test(with_allow_missing_what_disagrees_is_left_out),
+		cmocka_unit_test(reserved_nodes_give_way),
 		cmocka_unit_test(what_is_not_such_an_answer_is_refused),
 		cmocka_unit_test(broken_json_is_told_with_its_place),
 		cmocka_unit_test(files_add_up),
