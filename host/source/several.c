@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/topology/merge.h"
+#include "lib/topology/place_age.h"
 
 /* Reads "NAME" or "NAME:FILE". */
 static int read_one(const char *word, const char *all, struct osp_sources *sources,
@@ -124,9 +125,12 @@ static size_t reporter_of(const struct osp_sources *sources, const struct osp_to
 			  const char *node)
 {
 	const struct osp_node_note *note = osp_topology_note_of(topology, node);
+	const char *source = note ? note->source : "";
 
-	for (size_t i = 0; note && i < sources->count; i++) {
-		if (!strcmp(note->source, sources->list[i]->name))
+	if (!strcmp(source, OSP_SOURCE_RESERVATION))
+		source = "ec2";
+	for (size_t i = 0; i < sources->count; i++) {
+		if (!strcmp(source, sources->list[i]->name))
 			return i;
 	}
 	return 0;

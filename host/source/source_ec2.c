@@ -6,7 +6,8 @@
  * else the running instance with the node's address. Of two nodes that claim one instance neither
  * is believed: one of them still names what it was before. Of two instances at one address the one
  * launched last is meant. A node that does not run has the place of the capacity reservation into
- * which it will be launched, as far down as EC2 reports it.
+ * which it will be launched, as far down as EC2 reports it; of a reservation that is smaller than
+ * its launch group, the first of them have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,15 @@
 
 enum { TAG_ADDRESS, TAG_INSTANCE };
 
+/* A capacity reservation of launch_groups. */
+struct reservation {
+	bool asked;	 /* some of its nodes do not run */
+	bool answered;	 /* EC2 said where it is, or that it is nowhere yet */
+	bool missed;	 /* its call failed */
+	uint32_t room;	 /* so many more nodes can be launched into it */
+	uint32_t beyond; /* nodes for which it has no room */
+};
+
 struct asking {
 	const struct osp_source_question *question;
 	struct osp_source_answer *answer;
@@ -36,7 +46,10 @@ struct asking {
 	struct osp_ec2 *ec2;
 	struct osp_ec2_gaps gaps;
 	struct osp_launch_groups groups;
-	struct osp_error unreserved; /* why reservations have no places; "" if they were asked */
+	struct reservation reservations[OSP_LAUNCH_GROUPS_MAX]; /* as in `groups` */
+	struct osp_error unreserved;  /* why reservations have no places; "" if they were asked */
+	struct osp_error uninstanced; /* why no node that runs has a place; "" if one may */
+	uint32_t kept;		      /* nodes that run whose place is the previous one */
 };
 
 static const struct osp_listed_node *node_of(const struct asking *asking, uint32_t index)
@@ -164,6 +177,19 @@ static uint32_t previous_node(const struct asking *asking, uint32_t node)
 		       : OSP_NO_NODE;
 }
 
+/* Returns the node's number in the last good answer if that has it in this reservation. */
+static uint32_t previous_reserved(const struct asking *asking, uint32_t node, const char *id)
+{
+	const struct osp_topology *previous = asking->question->previous;
+	const struct osp_node_note *note =
+		previous ? osp_topology_note_of(previous, node_of(asking, node)->name) : NULL;
+
+	return note && !strcmp(note->source, OSP_SOURCE_RESERVATION) &&
+			       !strcmp(note->instance_id, id)
+		       ? osp_topology_find_node(previous, node_of(asking, node)->name)
+		       : OSP_NO_NODE;
+}
+
 /* Returns the boot that the answer is for: as it was noted before, where it is the same one. */
 static int64_t boot_of(const struct asking *asking, uint32_t node)
 {
@@ -209,15 +235,12 @@ static int note_place(const struct osp_ec2_record *record, void *context, struct
 	return add_instance(asking, node, &instance, error);
 }
 
-/* Takes the place of a node whose call failed from the last good answer. */
-static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
+/* Fills `instance`, and its `switches`, with a place of the last good answer. */
+static void copy_place(const struct osp_topology *previous, uint32_t old, const char **switches,
+		       struct osp_import_instance *instance)
 {
-	const struct osp_topology *previous = asking->question->previous;
-	const char *switches[OSP_LEVELS_MAX];
-	struct osp_import_instance instance = {.id = asking->ids[node],
-					       .switches = switches,
-					       .note = {.instance_id = asking->ids[node]}};
-
+	instance->switches = switches;
+	instance->lowest_layer = 1;
 	for (uint32_t level = osp_topology_last_level(previous); level > 0; level--) {
 		uint32_t domain = osp_topology_domain_of(previous, old, level);
 		const char *level_name = osp_topology_level_name(previous, level);
@@ -226,13 +249,28 @@ static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
 					   : osp_topology_domain(previous, domain)->name;
 
 		if (!strcmp(level_name, "zone"))
-			instance.zone_id = name;
+			instance->zone_id = name;
 		else if (!strcmp(level_name, "nvlink"))
-			instance.block = name;
-		else if (name && !osp_topology_is_overlay(previous, level))
-			switches[instance.switch_count++] = name;
+			instance->block = name;
+		else if (osp_topology_is_overlay(previous, level))
+			continue;
+		else if (name)
+			switches[instance->switch_count++] = name;
+		else if (instance->switch_count)
+			instance->lowest_layer++;
 	}
+}
+
+/* Takes the place of a node whose call failed from the last good answer. */
+static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
+{
+	const char *switches[OSP_LEVELS_MAX];
+	struct osp_import_instance instance = {.id = asking->ids[node],
+					       .note = {.instance_id = asking->ids[node]}};
+
+	copy_place(asking->question->previous, old, switches, &instance);
 	asking->answer->kept++;
+	asking->kept++;
 	return add_instance(asking, node, &instance, asking->error);
 }
 
@@ -260,17 +298,9 @@ static int ask_places(struct asking *asking)
 		if (asking->ids[i])
 			ids[count++] = asking->ids[i];
 	}
-	if (!count && asking->groups.count) {
-		free(ids);
-		return 0;
-	}
 	rc = count ? osp_ec2_instance_topology(asking->ec2, ids, count, &listener, &asking->gaps,
 					       asking->error)
-		   : osp_error_set(
-			     asking->error,
-			     "no node that runs has an instance of EC2: Slurm has no InstanceId, "
-			     "and no running instance of region %s has a node's address",
-			     osp_ec2_region(asking->ec2));
+		   : 0;
 	free(ids);
 	return rc;
 }
@@ -286,69 +316,223 @@ static bool is_reserved(const struct asking *asking, uint32_t node, uint32_t *re
 	return *reservation != OSP_NAME_ABSENT;
 }
 
+/* Notes if nodes run and none of them has an instance. Returns 0 if there is something to ask EC2
+ * about all the same, else -1 with the error set. */
+static int check_instances(struct asking *asking)
+{
+	uint32_t run = 0, reserved = 0, number;
+
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		if (asking->ids[i])
+			return 0;
+		run += node_of(asking, i)->runs;
+		reserved += is_reserved(asking, i, &number);
+	}
+	if (run || !reserved)
+		osp_error_set(&asking->uninstanced,
+			      "no node that runs has an instance of EC2: Slurm has no InstanceId, "
+			      "and no running instance of region %s has a node's address",
+			      osp_ec2_region(asking->ec2));
+	if (!reserved)
+		*asking->error = asking->uninstanced;
+	return reserved ? 0 : -1;
+}
+
+static uint32_t find_reservation(const struct asking *asking, const char *id)
+{
+	uint32_t i = 0;
+
+	while (i < asking->groups.count && strcmp(asking->groups.reservations[i], id) != 0)
+		i++;
+	return i < asking->groups.count ? i : OSP_NAME_ABSENT;
+}
+
+/* Adds the place of a node by its reservation, unless that is full. */
+static int add_reserved(struct asking *asking, uint32_t node, struct reservation *reservation,
+			struct osp_import_instance *instance, struct osp_error *error)
+{
+	if (asking->answered[node])
+		return 0;
+	if (!reservation->room) {
+		reservation->beyond++;
+		return 0;
+	}
+	reservation->room--;
+	asking->answered[node] = true;
+	instance->where = WHERE;
+	instance->id = node_of(asking, node)->name;
+	instance->note.source = OSP_SOURCE_RESERVATION;
+	return osp_import_instance(asking->import, instance, error);
+}
+
 static int note_reservation(const struct osp_ec2_record *record, void *context,
 			    struct osp_error *error)
 {
 	struct asking *asking = context;
 	const char *switches[OSP_EC2_NODES_MAX];
-	struct osp_import_instance instance = {
-		.where = WHERE,
-		.reserved_type = record->type,
-		.switches = switches,
-		.switch_count = record->node_count,
-		.zone_id = word(record->zone_id),
-		.zone_name = word(record->zone_name),
-		.block = word(record->block),
-		.note = {.source = OSP_SOURCE_RESERVATION, .instance_id = record->id}};
-	uint32_t reservation;
+	struct osp_import_instance instance = {.reserved_type = record->type,
+					       .switches = switches,
+					       .switch_count = record->node_count,
+					       .zone_id = word(record->zone_id),
+					       .zone_name = word(record->zone_name),
+					       .block = word(record->block),
+					       .note = {.instance_id = record->id}};
+	uint32_t number = find_reservation(asking, record->id), own;
 
+	/* a page that began anew reports it twice */
+	if (number == OSP_NAME_ABSENT || asking->reservations[number].answered)
+		return 0;
+	asking->reservations[number].answered = true;
 	for (size_t i = 0; i < record->node_count; i++)
 		switches[i] = record->nodes[i];
 	for (uint32_t node = 0; record->node_count && node < asking->question->nodes->count;
 	     node++) {
-		if (asking->answered[node] || !is_reserved(asking, node, &reservation) ||
-		    strcmp(record->id, asking->groups.reservations[reservation]) != 0)
-			continue;
-		asking->answered[node] = true;
-		instance.id = node_of(asking, node)->name;
-		if (osp_import_instance(asking->import, &instance, error))
+		if (is_reserved(asking, node, &own) && own == number &&
+		    add_reserved(asking, node, &asking->reservations[number], &instance, error))
 			return -1;
 	}
 	return 0;
 }
 
-/* Asks of the reservations of nodes that do not run. What fails leaves these without a place. */
-static void ask_reservations(struct asking *asking)
+static void note_missed_reservation(const char *id, void *context)
 {
-	struct osp_ec2_listener listener = {note_reservation, NULL, asking};
-	bool asked[OSP_LAUNCH_GROUPS_MAX] = {false};
-	const char *ids[OSP_LAUNCH_GROUPS_MAX];
-	struct osp_ec2_gaps gaps = {0};
-	uint32_t reservation;
+	struct asking *asking = context;
+	uint32_t number = find_reservation(asking, id);
+
+	if (number != OSP_NAME_ABSENT)
+		asking->reservations[number].missed = true;
+}
+
+/* Notes how many instances a reservation has room for, less those that run. */
+static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
+{
+	struct asking *asking = context;
+	uint32_t number = find_reservation(asking, record->id), run = 0;
+	unsigned long total = strtoul(record->total_count, NULL, 10);
+
+	(void)error;
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		run += node_of(asking, i)->runs &&
+		       osp_launch_groups_of(&asking->groups, node_of(asking, i)->name) == number;
+	}
+	if (number != OSP_NAME_ABSENT && record->total_count[0])
+		asking->reservations[number].room = total > run ? (uint32_t)total - run : 0;
+	return 0;
+}
+
+/* Lists the reservations into which nodes that do not run will be launched. */
+static size_t list_reservations(struct asking *asking, const char *ids[OSP_LAUNCH_GROUPS_MAX])
+{
+	uint32_t number;
 	size_t count = 0;
 
 	for (uint32_t node = 0; node < asking->question->nodes->count; node++) {
-		if (is_reserved(asking, node, &reservation) && !asked[reservation]) {
-			asked[reservation] = true;
-			ids[count++] = asking->groups.reservations[reservation];
-		}
+		if (!is_reserved(asking, node, &number) || asking->reservations[number].asked)
+			continue;
+		asking->reservations[number].asked = true;
+		asking->reservations[number].room = UINT32_MAX;
+		ids[count++] = asking->groups.reservations[number];
 	}
-	if (!count)
-		return;
-	if (osp_ec2_reservation_topology(asking->ec2, ids, count, &listener, &gaps,
-					 &asking->unreserved) == 0 &&
+	return count;
+}
+
+/* Asks how many instances these reservations have. What fails limits nothing. */
+static void ask_sizes(struct asking *asking, const char *const *ids, size_t count)
+{
+	struct osp_ec2_listener listener = {note_size, NULL, asking};
+	struct osp_ec2_gaps gaps = {0};
+	struct osp_error why = {.text = ""};
+
+	if (osp_ec2_reservations(asking->ec2, ids, count, &listener, &gaps, &why) == 0 &&
 	    gaps.failed_calls)
-		asking->unreserved = gaps.first;
-	if (asking->unreserved.text[0])
+		why = gaps.first;
+	if (why.text[0])
 		osp_text_printf(&asking->answer->warnings,
+				"nodes may have a place by a capacity reservation that has fewer "
+				"instances: %s\n",
+				why.text);
+}
+
+/* Takes places by reservations whose call failed from the last good answer. Returns how many. */
+static uint32_t keep_reserved(struct asking *asking, bool all_failed)
+{
+	uint32_t number, kept = 0;
+
+	for (uint32_t node = 0; node < asking->question->nodes->count; node++) {
+		const char *switches[OSP_LEVELS_MAX], *id;
+		struct osp_import_instance instance = {.reserved_type = ""};
+		struct reservation *reservation;
+		uint32_t old;
+
+		if (asking->answered[node] || !is_reserved(asking, node, &number))
+			continue;
+		id = asking->groups.reservations[number];
+		reservation = &asking->reservations[number];
+		old = reservation->answered || (!reservation->missed && !all_failed)
+			      ? OSP_NO_NODE
+			      : previous_reserved(asking, node, id);
+		if (old == OSP_NO_NODE)
+			continue;
+		copy_place(asking->question->previous, old, switches, &instance);
+		instance.note.instance_id = id;
+		if (add_reserved(asking, node, reservation, &instance, &asking->unreserved))
+			break;
+		kept += asking->answered[node];
+	}
+	asking->answer->kept += kept;
+	return kept;
+}
+
+static void report_reserved(struct asking *asking, uint32_t kept, uint32_t unknown_ids)
+{
+	struct osp_text *warnings = &asking->answer->warnings;
+
+	if (asking->unreserved.text[0] && kept)
+		osp_text_printf(warnings,
+				"%u node%s not run and keep%s the last good place by the capacity "
+				"reservation: %s\n",
+				kept, kept == 1 ? " does" : "s do", kept == 1 ? "s" : "",
+				asking->unreserved.text);
+	else if (asking->unreserved.text[0])
+		osp_text_printf(warnings,
 				"nodes that do not run have no place by their capacity "
 				"reservation: %s\n",
 				asking->unreserved.text);
-	if (gaps.unknown_ids)
-		osp_text_printf(&asking->answer->warnings,
+	if (unknown_ids)
+		osp_text_printf(warnings,
 				"EC2 does not know %u of the capacity reservations of "
 				"launch_groups\n",
-				gaps.unknown_ids);
+				unknown_ids);
+	for (size_t i = 0; i < asking->groups.count; i++) {
+		uint32_t beyond = asking->reservations[i].beyond;
+
+		if (beyond)
+			osp_text_printf(warnings,
+					"launch_groups names more nodes for %s than it has "
+					"instances: %u that do%s not run %s no place by it\n",
+					asking->groups.reservations[i], beyond,
+					beyond == 1 ? "es" : "", beyond == 1 ? "has" : "have");
+	}
+}
+
+/* Asks of the reservations of nodes that do not run. Those of a call that fails keep their last
+ * places. */
+static void ask_reservations(struct asking *asking)
+{
+	struct osp_ec2_listener listener = {note_reservation, note_missed_reservation, asking};
+	const char *ids[OSP_LAUNCH_GROUPS_MAX];
+	struct osp_ec2_gaps gaps = {0};
+	size_t count = list_reservations(asking, ids);
+	bool all_failed;
+
+	if (!count)
+		return;
+	ask_sizes(asking, ids, count);
+	all_failed = osp_ec2_reservation_topology(asking->ec2, ids, count, &listener, &gaps,
+						  &asking->unreserved);
+	if (!all_failed && gaps.failed_calls)
+		asking->unreserved = gaps.first;
+	report_reserved(asking, keep_reserved(asking, all_failed), gaps.unknown_ids);
 }
 
 /* "i-0abc gpu-1", a line an instance; "gpu-2 gpu-2" for a node that will be launched */
@@ -384,11 +568,13 @@ static void report_gaps(struct asking *asking)
 				"%u call%s failed, %u node%s the place of the last good "
 				"answer: %s\n",
 				gaps->failed_calls, gaps->failed_calls == 1 ? "" : "s",
-				asking->answer->kept,
-				asking->answer->kept == 1 ? " keeps" : "s keep", gaps->first.text);
+				asking->kept, asking->kept == 1 ? " keeps" : "s keep",
+				gaps->first.text);
 	if (gaps->unknown_ids)
 		osp_text_printf(warnings, "EC2 does not know %u of the instances\n",
 				gaps->unknown_ids);
+	if (asking->uninstanced.text[0])
+		osp_text_printf(warnings, "%s\n", asking->uninstanced.text);
 }
 
 static int ask(struct asking *asking)
@@ -398,7 +584,7 @@ static int ask(struct asking *asking)
 	int rc = -1;
 
 	asking->ec2 = osp_ec2_open(asking->error);
-	if (!asking->ec2 || find_instances(asking))
+	if (!asking->ec2 || find_instances(asking) || check_instances(asking))
 		return -1;
 	map = make_map(asking);
 	options.map = map;
@@ -411,9 +597,10 @@ static int ask(struct asking *asking)
 		if (!rc)
 			report_gaps(asking);
 		else
-			*asking->error = asking->gaps.failed_calls    ? asking->gaps.first
-					 : asking->unreserved.text[0] ? asking->unreserved
-								      : nothing;
+			*asking->error = asking->gaps.failed_calls     ? asking->gaps.first
+					 : asking->uninstanced.text[0] ? asking->uninstanced
+					 : asking->unreserved.text[0]  ? asking->unreserved
+								       : nothing;
 	}
 	osp_import_free(asking->import);
 	osp_name_map_free(map);

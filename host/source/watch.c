@@ -23,6 +23,9 @@
  * launch_place, so that a gang that waits for the place gives up first. */
 #define FRESH_S 600
 
+/* After the first few, warnings for each of thousands of nodes say nothing more. */
+#define WARNINGS_MAX 8
+
 struct watching {
 	const struct osp_watch *watch;
 	struct osp_node_list seen; /* the nodes that the source was last asked about */
@@ -42,6 +45,7 @@ struct watching {
 	char said_slurm[OSP_ERROR_TEXT_BYTES];
 	char said_listen[OSP_ERROR_TEXT_BYTES];
 	char said_left[OSP_ERROR_TEXT_BYTES];
+	char *warned; /* the warnings of the last answer, a line each; NULL: none */
 };
 
 static int64_t now_s(void)
@@ -67,6 +71,49 @@ static void say_once(char last[OSP_ERROR_TEXT_BYTES], const char *words, const c
 static void say(struct watching *watching, const char *words, const char *why)
 {
 	say_once(watching->said, words, why);
+}
+
+static bool has_line(const char *text, const char *line, size_t length)
+{
+	for (const char *at = text; at && *at; at += strcspn(at, "\n") + 1) {
+		if (strcspn(at, "\n") == length && !strncmp(at, line, length))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the first warnings, and a line that counts the others. NULL: none, or memory ran out. */
+static char *first_warnings(const char *all)
+{
+	struct osp_text first = OSP_TEXT_INIT;
+	size_t count = 0;
+
+	for (const char *at = all; at && *at; at += strspn(at, "\n")) {
+		size_t length = strcspn(at, "\n");
+
+		if (count++ < WARNINGS_MAX)
+			osp_text_printf(&first, "%.*s\n", (int)length, at);
+		at += length;
+	}
+	if (count > WARNINGS_MAX)
+		osp_text_printf(&first, "%zu more like these\n", count - WARNINGS_MAX);
+	return osp_text_take(&first);
+}
+
+/* Prints the warnings of an answer that the one before it did not have. */
+static void say_warnings(struct watching *watching, const char *all)
+{
+	char *warnings = first_warnings(all);
+
+	for (const char *at = warnings; at && *at; at += strcspn(at, "\n") + 1) {
+		size_t length = strcspn(at, "\n");
+
+		if (!has_line(watching->warned, at, length))
+			printf("warning: %.*s\n", (int)length, at);
+	}
+	fflush(stdout);
+	free(watching->warned);
+	watching->warned = warnings;
 }
 
 /* Returns the next node from `i` on that runs; NULL behind the last. */
@@ -267,6 +314,7 @@ static enum osp_applied ask(struct watching *watching, const struct osp_node_lis
 	kept = osp_sources_keep(watch->sources, watch->path, &question,
 				watch->compare_all ? NULL : list, &watch->guard, &answer, &change,
 				error);
+	say_warnings(watching, answer.warnings.data);
 	if ((kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED) &&
 	    osp_apply_note_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_APPLIED_FAILED;
@@ -518,5 +566,6 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 	} while (pass_time(&watching, &signals));
 	end_listening(&watching);
 	osp_node_list_free(&watching.seen);
+	free(watching.warned);
 	return 0;
 }

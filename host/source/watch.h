@@ -14,8 +14,8 @@
  * With `report_port` the watch also hears what nodes report of themselves, and keeps it in
  * FILE.reports; if a source goes by that, it is asked when a node has reported something new. With
  * another source beside it, both are asked at once, and for later reports after growing pauses of
- * up to a fifth of `interval_s`. Each change, and each refusal once, is a line on standard output,
- * for the journal.
+ * up to a fifth of `interval_s`. Each change, and once each refusal and each warning of an answer,
+ * is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */

@@ -445,6 +445,26 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	wait $watch_pid
 }
 
+@test "what an answer lacks is in the watch's journal, once until it came back" {
+	local watch_pid line="warning: EC2's answer: instance i-4 has no NetworkNodes (it does not run, or its type has none); left out"
+	asked() {
+		calls | grep -c DescribeInstanceTopology
+	}
+	start
+	with_keys
+	state '.instances[3].nodes = []'
+	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	until [[ -e fake/calls ]] && (($(asked) >= 3)); do kill -0 $watch_pid; done
+	[[ $(grep -cxF "$line" journal) == 1 ]]
+	state
+	until grep -qx applied journal; do kill -0 $watch_pid; done
+	state '.instances[3].nodes = []'
+	until (($(grep -cxF "$line" journal) == 2)); do kill -0 $watch_pid; done
+	kill $watch_pid
+	wait $watch_pid
+}
+
 @test "the watch asks again soon about a node that has just booted and that EC2 does not place yet" {
 	local watch_pid
 	start

@@ -141,6 +141,12 @@ tests_unit_test_spank_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_unit_test_spank_LDFLAGS = $(AM_LDFLAGS) -Wl,--gc-sections
 tests_unit_test_spank_LDADD = libspank.la $(CMOCKA_LIBS) $(DL_LIBS)
 endif
+if HAVE_CLOUD
+UNIT_TESTS += tests/unit/test_source_ec2
+tests_unit_test_source_ec2_SOURCES = tests/unit/test_source_ec2.c host/source/source.c host/source/source.h \
+	host/source/source_ec2.c
+tests_unit_test_source_ec2_LDADD = $(UNIT_LIBS)
+endif
 if HAVE_SLURM
 if HAVE_JANSSON
 UNIT_TESTS += tests/unit/test_hosts tests/unit/test_map tests/unit/test_options

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_source_ec2.c - places that EC2 tells, and what is kept of those that it told, around an EC2
+ * that is not there */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "host/cloud/ec2.h"
+#include "host/source/source.h"
+#include "lib/topology/place_age.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define BOOT_S	     1700000000
+
+/* --- an EC2 ----------------------------------------------------------------------------------- */
+
+enum fault { NONE, THROTTLED, DENIED, UNKNOWN };
+
+struct place {
+	const char *id;
+	const char *nodes[3]; /* top first */
+	const char *total;    /* of a reservation; NULL: EC2 does not say */
+};
+
+static struct {
+	struct place instances[4];
+	struct place reservations[3];
+	enum fault reservation_fault; /* of the topology of reservations */
+	enum fault size_fault;
+	int dummy;
+} fake;
+
+struct osp_ec2 *osp_ec2_open(struct osp_error *error)
+{
+	(void)error;
+	return (struct osp_ec2 *)&fake.dummy;
+}
+
+void osp_ec2_close(struct osp_ec2 *ec2)
+{
+	(void)ec2;
+}
+
+const char *osp_ec2_region(const struct osp_ec2 *ec2)
+{
+	(void)ec2;
+	return "us-west-2";
+}
+
+int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
+			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			 struct osp_error *error)
+{
+	(void)ec2;
+	(void)addresses;
+	(void)count;
+	(void)listener;
+	(void)gaps;
+	(void)error;
+	return 0;
+}
+
+static int answer(const struct place *places, size_t place_count, const char *const *ids,
+		  size_t count, const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+		  struct osp_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct osp_ec2_record record = {.type = "p5.48xlarge"};
+		size_t p = 0;
+
+		while (p < place_count && (!places[p].id || strcmp(places[p].id, ids[i]) != 0))
+			p++;
+		if (p == place_count) {
+			gaps->unknown_ids++;
+			continue;
+		}
+		snprintf(record.id, sizeof(record.id), "%s", ids[i]);
+		snprintf(record.total_count, sizeof(record.total_count), "%s",
+			 places[p].total ? places[p].total : "");
+		while (record.node_count < 3 && places[p].nodes[record.node_count]) {
+			snprintf(record.nodes[record.node_count], OSP_EC2_VALUE_BYTES, "%s",
+				 places[p].nodes[record.node_count]);
+			record.node_count++;
+		}
+		if (listener->record(&record, listener->context, error))
+			return -1;
+	}
+	return 0;
+}
+
+int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+			      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			      struct osp_error *error)
+{
+	(void)ec2;
+	return answer(fake.instances, COUNT(fake.instances), ids, count, listener, gaps, error);
+}
+
+static int answer_or_fail(enum fault fault, const char *const *ids, size_t count,
+			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			  struct osp_error *error)
+{
+	if (fault == DENIED)
+		return osp_error_set(error, "denied");
+	if (fault == THROTTLED) {
+		gaps->failed_calls++;
+		osp_error_set(&gaps->first, "throttled");
+		for (size_t i = 0; i < count && listener->missed; i++)
+			listener->missed(ids[i], listener->context);
+		return 0;
+	}
+	return answer(fake.reservations, fault == UNKNOWN ? 0 : COUNT(fake.reservations), ids,
+		      count, listener, gaps, error);
+}
+
+int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+				 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+				 struct osp_error *error)
+{
+	(void)ec2;
+	return answer_or_fail(fake.reservation_fault, ids, count, listener, gaps, error);
+}
+
+int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			 struct osp_error *error)
+{
+	(void)ec2;
+	return answer_or_fail(fake.size_fault, ids, count, listener, gaps, error);
+}
+
+/* the other sources, which source.c names */
+int osp_source_infiniband(const struct osp_source_question *question,
+			  struct osp_source_answer *answer, struct osp_error *error)
+{
+	(void)question;
+	(void)answer;
+	return osp_error_set(error, "not here");
+}
+
+int osp_source_nvlink(const struct osp_source_question *question, struct osp_source_answer *answer,
+		      struct osp_error *error)
+{
+	return osp_source_infiniband(question, answer, error);
+}
+
+int osp_source_topograph(const struct osp_source_question *question,
+			 struct osp_source_answer *answer, struct osp_error *error)
+{
+	return osp_source_infiniband(question, answer, error);
+}
+
+/* --- a question ------------------------------------------------------------------------------- */
+
+#define GROUPS "cr-0a=n[1-3] cr-0b=n[4-6]"
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.instances[0] = (struct place){"i-1", {"t", "s1", "l1"}, NULL};
+	fake.reservations[0] = (struct place){"cr-0a", {"t", "s1"}, "3"};
+	fake.reservations[1] = (struct place){"cr-0b", {"t", "s2"}, "3"};
+	return 0;
+}
+
+/* Asks about nodes n1..n6, of which those of `running` run: as instance i-1, or as nobody knows
+ * which with "?". Returns 0 or -1. */
+static int ask(const char *running, const struct osp_topology *previous, const char *groups,
+	       struct osp_source_answer *told, struct osp_error *error)
+{
+	static const char *const names[] = {"n1", "n2", "n3", "n4", "n5", "n6"};
+	struct osp_listed_node nodes[6];
+	struct osp_node_list list = {.nodes = nodes, .count = 6};
+	struct osp_source_question question = {
+		.nodes = &list, .previous = previous, .launch_groups = groups};
+
+	for (uint32_t i = 0; i < 6; i++) {
+		bool runs = strstr(running, names[i]);
+
+		nodes[i] = (struct osp_listed_node){
+			.name = names[i],
+			.address = "",
+			.instance_id = runs && !strchr(running, '?') ? "i-1" : "",
+			.slurm_topology = "",
+			.boot_s = runs ? BOOT_S : 0,
+			.runs = runs,
+			.is_launched = true};
+	}
+	memset(told, 0, sizeof(*told));
+	*error = (struct osp_error){.text = ""};
+	return osp_source_ec2(&question, told, error);
+}
+
+/* Writes "n1 ec2 l1, n4 reservation s2": each node's source and lowest known domain. */
+static void write_places(const struct osp_topology *topology, char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (uint32_t n = 0; topology && n < osp_topology_node_count(topology); n++) {
+		uint32_t level = 1;
+
+		while (osp_topology_domain_of(topology, n, level) == OSP_NO_DOMAIN)
+			level++;
+		used += (size_t)snprintf(
+			text + used, bytes - used, "%s%s %s %s %s", used ? ", " : "",
+			osp_topology_node_name(topology, n), osp_topology_note(topology, n)->source,
+			osp_topology_level_name(topology, level),
+			osp_topology_domain(topology, osp_topology_domain_of(topology, n, level))
+				->name);
+	}
+}
+
+static void expect(const struct osp_source_answer *told, const char *places, const char *warnings)
+{
+	char text[512];
+
+	write_places(told->topology, text, sizeof(text));
+	assert_string_equal(text, places);
+	assert_string_equal(told->warnings.data ? told->warnings.data : "", warnings);
+}
+
+#define BOTH                                                                                       \
+	"n1 reservation spine s1, n2 reservation spine s1, n3 reservation spine s1, "              \
+	"n4 reservation spine s2, n5 reservation spine s2, n6 reservation spine s2"
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void nodes_have_the_place_of_their_reservation_until_they_run(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	assert_int_equal(ask("", NULL, GROUPS, &told, &error), 0);
+	expect(&told, BOTH, "");
+	osp_source_answer_clear(&told);
+	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	expect(&told,
+	       "n1 ec2 leaf l1, n2 reservation spine s1, n3 reservation spine s1, "
+	       "n4 reservation spine s2, n5 reservation spine s2, n6 reservation spine s2",
+	       "");
+	osp_source_answer_clear(&told);
+}
+
+static void a_call_that_fails_keeps_the_last_places(void **state)
+{
+	static const struct {
+		enum fault fault;
+		const char *places;
+		const char *warnings;
+	} cases[] = {
+		{THROTTLED, BOTH,
+		 "6 nodes do not run and keep the last good place by the capacity reservation: "
+		 "throttled\n"},
+		{DENIED, BOTH,
+		 "6 nodes do not run and keep the last good place by the capacity reservation: "
+		 "denied\n"},
+		/* that it is not there is an answer */
+		{UNKNOWN, "",
+		 "EC2 does not know 2 of the capacity reservations of launch_groups\n"},
+	};
+	struct osp_source_answer first, told;
+	struct osp_error error;
+
+	(void)state;
+	assert_int_equal(ask("", NULL, GROUPS, &first, &error), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		fake.reservation_fault = cases[i].fault;
+		assert_int_equal(ask("", first.topology, GROUPS, &told, &error),
+				 *cases[i].places ? 0 : -1);
+		expect(&told, cases[i].places, cases[i].warnings);
+		osp_source_answer_clear(&told);
+	}
+	/* a node that was moved to another reservation had its place by the old one */
+	fake.reservation_fault = THROTTLED;
+	assert_int_equal(ask("n1", first.topology, "cr-0a=n[1-2] cr-0b=n[3-6]", &told, &error), 0);
+	expect(&told,
+	       "n1 ec2 leaf l1, n2 reservation spine s1, n4 reservation spine s2, "
+	       "n5 reservation spine s2, n6 reservation spine s2",
+	       "4 nodes do not run and keep the last good place by the capacity reservation: "
+	       "throttled\n");
+	osp_source_answer_clear(&told);
+	/* nothing to keep */
+	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	expect(&told, "n1 ec2 leaf l1",
+	       "nodes that do not run have no place by their capacity reservation: throttled\n");
+	osp_source_answer_clear(&told);
+	osp_source_answer_clear(&first);
+}
+
+static void nodes_beyond_the_reservation_have_no_place_by_it(void **state)
+{
+	struct osp_source_answer told, kept;
+	struct osp_error error;
+
+	(void)state;
+	fake.reservations[0].total = "2";
+	fake.reservations[1].total = "0";
+	assert_int_equal(ask("n2", NULL, GROUPS, &told, &error), 0);
+	/* one of its two instances runs */
+	expect(&told, "n2 ec2 leaf l1, n1 reservation spine s1",
+	       "launch_groups names more nodes for cr-0a than it has instances: 1 that does not "
+	       "run has no place by it\n"
+	       "launch_groups names more nodes for cr-0b than it has instances: 3 that do not run "
+	       "have no place by it\n");
+	/* nor those that had one, if its topology cannot be asked for now */
+	osp_source_answer_clear(&told);
+	fake.reservations[1].total = "3";
+	assert_int_equal(ask("", NULL, GROUPS, &told, &error), 0);
+	fake.reservation_fault = THROTTLED;
+	fake.reservations[1].total = "1";
+	assert_int_equal(ask("", told.topology, GROUPS, &kept, &error), 0);
+	expect(&kept, "n1 reservation spine s1, n2 reservation spine s1, n4 reservation spine s2",
+	       "3 nodes do not run and keep the last good place by the capacity reservation: "
+	       "throttled\n"
+	       "launch_groups names more nodes for cr-0b than it has instances: 2 that do not run "
+	       "have no place by it\n");
+	osp_source_answer_clear(&kept);
+	osp_source_answer_clear(&told);
+	/* a size that nobody tells limits nothing, and that is said */
+	fake.reservation_fault = NONE;
+	fake.size_fault = DENIED;
+	assert_int_equal(ask("", NULL, GROUPS, &told, &error), 0);
+	expect(&told, BOTH,
+	       "nodes may have a place by a capacity reservation that has fewer instances: "
+	       "denied\n");
+	osp_source_answer_clear(&told);
+}
+
+#define NOBODY                                                                                     \
+	"no node that runs has an instance of EC2: Slurm has no InstanceId, and no running "       \
+	"instance of region us-west-2 has a node's address"
+
+static void nodes_that_run_without_an_instance_are_told(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	assert_int_equal(ask("n1?", NULL, GROUPS, &told, &error), 0);
+	expect(&told,
+	       "n2 reservation spine s1, n3 reservation spine s1, n4 reservation spine s2, "
+	       "n5 reservation spine s2, n6 reservation spine s2",
+	       NOBODY "\n");
+	osp_source_answer_clear(&told);
+	assert_int_equal(ask("n1?", NULL, NULL, &told, &error), -1);
+	assert_string_equal(error.text, NOBODY);
+	osp_source_answer_clear(&told);
+	assert_int_equal(ask("n1 n2 n3 n4 n5 n6 ?", NULL, GROUPS, &told, &error), -1);
+	assert_string_equal(error.text, NOBODY);
+	osp_source_answer_clear(&told);
+	/* as in a wrong region */
+	fake.reservation_fault = UNKNOWN;
+	assert_int_equal(ask("n1?", NULL, GROUPS, &told, &error), -1);
+	assert_string_equal(error.text, NOBODY);
+	osp_source_answer_clear(&told);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nodes_have_the_place_of_their_reservation_until_they_run,
+				       start),
+		cmocka_unit_test_setup(a_call_that_fails_keeps_the_last_places, start),
+		cmocka_unit_test_setup(nodes_beyond_the_reservation_have_no_place_by_it, start),
+		cmocka_unit_test_setup(nodes_that_run_without_an_instance_are_told, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
