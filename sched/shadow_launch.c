@@ -369,9 +369,15 @@ void shadow_launch_resume(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 
-	if (!waits_for_nodes(job) || !job->node_bitmap || !shadow_state.topology ||
-	    !shadow_gang_request(job, &effective) || !was_launched(job, &effective))
+	if (!waits_for_nodes(job) || !job->node_bitmap || !shadow_gang_request(job, &effective) ||
+	    !was_launched(job, &effective))
 		return;
+	if (!shadow_state.topology) {
+		/* it is judged when there is one */
+		if (has_launched_nodes(job))
+			add_launch(job);
+		return;
+	}
 	nodes = osp_nodeset_new(shadow_state.node_count);
 	if (!nodes)
 		return;

@@ -27,6 +27,10 @@
 
 #define NAME_BYTES  32
 
+#define FLAGS                                                                                      \
+	(RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_PURGE_COMP |                     \
+	 RESERVE_FLAG_NO_HOLD_JOBS)
+
 static const char *name_for(const job_record_t *job, char *name)
 {
 	snprintf(name, NAME_BYTES, OSP_LAUNCH_RESERVATION "%u", job->job_id);
@@ -68,8 +72,7 @@ static int reserve(const job_record_t *job, const char *nodes, int64_t end_s)
 	wanted.users = xstrdup_printf("%u", job->user_id);
 	wanted.start_time = time(NULL);
 	wanted.end_time = (time_t)end_s;
-	wanted.flags = RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_PURGE_COMP |
-		       RESERVE_FLAG_NO_HOLD_JOBS;
+	wanted.flags = FLAGS;
 	wanted.purge_comp_time = PURGE_AFTER_S;
 	rc = OSP_CREATE_RESERVATION(&wanted);
 	xfree(wanted.name);
@@ -94,6 +97,16 @@ static void delete_own(const job_record_t *job)
 	xfree(message.name);
 }
 
+/* Returns whether Slurm has a reservation that was made for an earlier launch of the job, which
+ * does not have it: slurmctld was killed before it had saved the job. */
+static bool has_left_one(const job_record_t *job)
+{
+	char name[NAME_BYTES];
+	const slurmctld_resv_t *left = find_resv_name((char *)name_for(job, name));
+
+	return left && (left->flags & FLAGS) == FLAGS;
+}
+
 void shadow_keep(job_record_t *job, const struct osp_nodeset *nodes, int64_t keep_s)
 {
 	char *names = shadow_node_names(nodes), name[NAME_BYTES];
@@ -105,6 +118,10 @@ void shadow_keep(job_record_t *job, const struct osp_nodeset *nodes, int64_t kee
 		return;
 	}
 	rc = reserve(job, names, end_s);
+	if (rc != SLURM_SUCCESS && has_left_one(job)) {
+		delete_own(job);
+		rc = reserve(job, names, end_s);
+	}
 	if (rc == SLURM_SUCCESS) {
 		job->resv_name = xstrdup(name_for(job, name));
 		rc = validate_job_resv(job);

@@ -142,6 +142,7 @@ slurmctld_resv_t *find_resv_name(char *name)
 	static slurmctld_resv_t found;
 
 	found.part_ptr = fake_slurm.reservation.partition;
+	found.flags = fake_slurm.reservation.flags;
 	return strcmp(fake_slurm.reservation.name, name) ? NULL : &found;
 }
 

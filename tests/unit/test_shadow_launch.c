@@ -570,6 +570,37 @@ static void goes_on_where_slurm_keeps_nothing(void **state)
 	starts_with_others(job);
 }
 
+/* One that slurmctld left when it was killed before it had saved the job is no obstacle; somebody
+ * else's of that name, without our flags, stays. */
+static void takes_the_place_of_a_reservation_that_was_left(void **state)
+{
+	struct fake_reservation *left = &fake_slurm.reservation;
+	job_record_t *job;
+
+	(void)state;
+	*left = (struct fake_reservation){.name = "onespine_launch_1",
+					  .nodes = "n9",
+					  .flags = RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS |
+						   RESERVE_FLAG_PURGE_COMP |
+						   RESERVE_FLAG_NO_HOLD_JOBS};
+	job = launched_in_vain();
+	assert_string_equal(left->nodes, "n[3-4]");
+	assert_string_equal(job->resv_name, "onespine_launch_1");
+}
+
+static void leaves_somebody_elses_reservation(void **state)
+{
+	job_record_t *job;
+
+	(void)state;
+	fake_slurm.reservation = (struct fake_reservation){
+		.name = "onespine_launch_1", .nodes = "n9", .flags = RESERVE_FLAG_MAINT};
+	job = launched_in_vain();
+	assert_string_equal(fake_slurm.reservation.nodes, "n9");
+	assert_null(job->resv_name);
+	assert_non_null(strstr(fake_slurm_log(), "n[3-4] are not kept for the next start of"));
+}
+
 /* Nobody else may use what the job may not either. */
 static void leaves_no_reservation_that_it_may_not_use(void **state)
 {
@@ -1022,6 +1053,33 @@ static void starts_behind_a_step_where_they_stand_together(void **state)
 	FREE_NULL_LIST(job->step_list);
 }
 
+/* slurmctld may begin without a topology: the script waits until it has one. */
+static void waits_anew_without_a_topology(void **state)
+{
+	struct osp_topology *topology = shadow_state.topology;
+	job_record_t *job = launched(), *other = batch_gang(2, 2, "leaf");
+
+	(void)state;
+	shadow_launch_forget();
+	shadow_state.topology = NULL;
+	/* no node was launched for this one */
+	other->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	other->node_bitmap = bit_copy(job->node_bitmap);
+	shadow_launch_resume(other);
+	assert_false(shadow_launch_any());
+	shadow_launch_resume(job);
+	assert_true(shadow_launch_waits(1));
+	boots(job);
+	shadow_launch_look(100);
+	assert_false(is_ready(job));
+	shadow_state.topology = topology;
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(101);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_says(job, "launched in vain: its 4 nodes are on 2 leaves");
+}
+
 /* Only a gang that starts, that may start again, and whose nodes are not together. */
 static void waits_anew_only_where_it_must(void **state)
 {
@@ -1040,9 +1098,6 @@ static void waits_anew_only_where_it_must(void **state)
 	job->node_bitmap = NULL;
 	shadow_launch_resume(job);
 	job->node_bitmap = nodes;
-	shadow_state.topology = NULL;
-	shadow_launch_resume(job);
-	shadow_state.topology = topology;
 	job->batch_flag = 0;
 	shadow_launch_resume(job);
 	assert_false(shadow_launch_any());
@@ -1337,6 +1392,8 @@ int main(void)
 		TEST(keeps_no_longer_than_it_may),
 		TEST(keeps_nothing_where_the_policy_says_so),
 		TEST(goes_on_where_slurm_keeps_nothing),
+		TEST(takes_the_place_of_a_reservation_that_was_left),
+		TEST(leaves_somebody_elses_reservation),
 		TEST(leaves_no_reservation_that_it_may_not_use),
 		TEST(gives_back_what_is_replaced),
 		TEST(gives_back_at_once_where_nothing_else_is_left),
@@ -1346,6 +1403,7 @@ int main(void)
 		TEST(forgets_jobs_that_end),
 		TEST(survives_without_memory),
 		TEST(waits_while_many_are_launched),
+		TEST(waits_anew_without_a_topology),
 		TEST(waits_anew_only_where_it_must),
 		TEST(goes_on_configuring_behind_a_step),
 		TEST(starts_behind_a_step_where_they_stand_together),

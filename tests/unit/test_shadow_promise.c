@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_shadow_promise.c - gangs that need a word first, jobs that may turn out large, and all of it
  * without memory */
+#include "lib/topology/place_age.h"
 #include "tests/unit/shadow_calls.h"
 
 #include <string.h>
@@ -150,6 +151,27 @@ static void places_what_turns_out_large(void **state)
 	takes = 4;
 	assert_int_equal(ask_range(job, 4, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_string_equal(nodes_given(), "8-10,15");
+}
+
+/* Where nodes will be by their capacity reservation is no domain that Slurm's own choice is in. */
+static void places_what_slurm_would_start_on_nodes_that_do_not_run(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 0;
+	fake_slurm.job_test = give_many;
+	takes = 4;
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-3");
+	for (uint32_t n = 0; n < 4; n++) {
+		shadow_state.place_boot_s[n] = OSP_BOOT_UNLAUNCHED;
+		node_record_table_ptr[n]->node_state =
+			NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN | NODE_STATE_CLOUD;
+	}
+	shadow_state_load();
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-7");
 }
 
 /* A range starts with few nodes where that is sooner than many in one domain. */
@@ -1090,6 +1112,7 @@ int main(void)
 		TEST(leaves_small_jobs_to_slurm),
 		TEST(starts_on_no_node_with_too_few_gpus),
 		TEST(places_what_turns_out_large),
+		TEST(places_what_slurm_would_start_on_nodes_that_do_not_run),
 		TEST(starts_small_where_that_is_sooner),
 		TEST(waits_for_those_that_leave),
 		TEST(few_nodes_wait_for_those_that_leave),

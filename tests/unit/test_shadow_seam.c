@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/policy/effective.h"
+#include "lib/topology/place_age.h"
 #include "sched/seam.h"
 #include "tests/unit/no_memory.h"
 
@@ -1166,6 +1167,28 @@ static void keeps_a_gang_together_that_grows(void **state)
 	assert_int_equal(merge(job), 0);
 }
 
+/* Where a node will be by its capacity reservation is not where it is. */
+static void a_gang_grows_by_no_node_that_does_not_run(void **state)
+{
+	job_record_t *grown = fake_job(7, 4), *job = fake_job(8, 2);
+
+	(void)state;
+	job->details->expanding_jobid = 7;
+	fake_job_option(grown, OSP_SPANK_GANG "spine");
+	fake_job_runs(grown, 0, 4, time(NULL) + 100);
+	fake_job_runs(job, 4, 2, time(NULL) + 100);
+	shadow_state.place_boot_s[5] = OSP_BOOT_UNLAUNCHED;
+	node_record_table_ptr[5]->node_state = NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP;
+	assert_int_equal(merge(job), -1);
+	assert_has(sentence, "with the nodes of job 8 it would not be");
+	/* it runs, where it was asked about since */
+	node_record_table_ptr[5]->node_state = NODE_STATE_ALLOCATED;
+	node_record_table_ptr[5]->boot_time = 1000;
+	assert_int_equal(merge(job), -1);
+	shadow_state.place_boot_s[5] = 1000;
+	assert_int_equal(merge(job), 0);
+}
+
 /* In two leaves it may grow, but not into a third. */
 static void keeps_domains_of_a_gang_that_grows(void **state)
 {
@@ -1284,6 +1307,7 @@ int main(void)
 		TEST(finds_the_layout_again),
 		TEST(finds_the_segments_with_their_spares_again),
 		TEST(keeps_a_gang_together_that_grows),
+		TEST(a_gang_grows_by_no_node_that_does_not_run),
 		TEST(keeps_domains_of_a_gang_that_grows),
 		TEST(holds_to_policy_what_grows),
 		TEST(lets_through_without_memory),
