@@ -365,6 +365,68 @@ static bool is_old(const struct osp_topology *topology, const struct osp_state_n
 	return age != OSP_PLACE_HOLDS && !(age == OSP_PLACE_NO_BOOT && has_job);
 }
 
+/* Finds the nodes whose places are those of their capacity reservations. */
+static int find_reserved_places(const struct osp_snapshot *snapshot,
+				const struct osp_topology *topology, struct osp_nodeset **reserved,
+				struct osp_error *error)
+{
+	*reserved = osp_nodeset_new(snapshot->node_count);
+	if (!*reserved)
+		return osp_error_set(error, "out of memory");
+	for (uint32_t i = 0; i < snapshot->node_count; i++) {
+		const struct osp_state_node *node = &snapshot->nodes[i];
+
+		if (node->asleep && osp_place_boot_s(osp_topology_note_of(topology, node->name)) ==
+					    OSP_BOOT_UNLAUNCHED)
+			osp_nodeset_add(*reserved, i);
+	}
+	return 0;
+}
+
+/* Returns whether nodes are launched for gangs of any of these partitions. */
+static bool any_launches(const struct osp_config *config, const char *partitions)
+{
+	char name[256];
+
+	for (const char *at = partitions;; at++) {
+		size_t length = at ? strcspn(at, ",") : 0;
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at ? at : "");
+		if (osp_config_policy(config, at ? name : NULL)->unlaunched ==
+		    OSP_UNLAUNCHED_LAUNCH)
+			return true;
+		if (!at || !*(at += length))
+			return false;
+	}
+}
+
+int osp_world_for(struct osp_world *world, const char *partitions, struct osp_error *error)
+{
+	uint32_t count = world->snapshot->node_count;
+	struct osp_topology *rest;
+	const char **names;
+
+	if (!world->reserved_places || osp_nodeset_empty(world->reserved_places) ||
+	    any_launches(world->config, partitions))
+		return 0;
+	names = calloc((size_t)count + 1, sizeof(*names));
+	if (!names)
+		return osp_error_set(error, "out of memory");
+	for (uint32_t i = 0; i < count; i++) {
+		if (!osp_nodeset_test(world->reserved_places, i))
+			names[i] = world->snapshot->nodes[i].name;
+	}
+	rest = osp_topology_rebase(world->topology, names, count, error);
+	free(names);
+	if (!rest)
+		return -1;
+	osp_topology_free(world->topology);
+	world->topology = rest;
+	world->old_places += osp_nodeset_count(world->reserved_places);
+	osp_nodeset_clear(world->reserved_places);
+	return 0;
+}
+
 /* Leaves the nodes out of *topology whose places may be old: slurmctld does not count them
  * either. */
 static int drop_old_places(const struct osp_snapshot *snapshot, struct osp_topology **topology,
@@ -408,6 +470,9 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 	result = by_files ? open_files(files, world, &topology, error)
 			  : open_slurm(files, world, &topology, error);
 	if (result == 0 && world->from_slurm && topology)
+		result = find_reserved_places(world->snapshot, topology, &world->reserved_places,
+					      error);
+	if (result == 0 && world->from_slurm && topology)
 		result = drop_old_places(world->snapshot, &topology, &world->old_places, error);
 	if (result == 0 && topology) {
 		world->topology = osp_snapshot_rebase(world->snapshot, topology, error);
@@ -424,5 +489,6 @@ void osp_world_close(struct osp_world *world)
 	osp_topology_free(world->topology);
 	osp_snapshot_free(world->snapshot);
 	osp_config_free(world->config);
+	free(world->reserved_places);
 	memset(world, 0, sizeof(*world));
 }

@@ -54,6 +54,9 @@ struct osp_world {
 	struct osp_config *config;
 	bool from_slurm;
 	uint32_t old_places; /* nodes without a place in `topology`, because theirs may be old */
+	/* nodes that do not run, whose place in `topology` is their capacity reservation's: only
+	   gangs for which nodes are launched count it; NULL: none */
+	struct osp_nodeset *reserved_places;
 };
 
 /* Files to be read instead of asking Slurm; NULL: not named. */
@@ -69,5 +72,10 @@ struct osp_world_files {
 int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 		   struct osp_error *error);
 void osp_world_close(struct osp_world *world);
+
+/* Leaves the world what a gang of these partitions ("a,b"; NULL: any) may count: without
+ * reserved_places if the policy of none of them launches nodes. Returns 0, or -1 with `error`
+ * set. */
+int osp_world_for(struct osp_world *world, const char *partitions, struct osp_error *error);
 
 #endif

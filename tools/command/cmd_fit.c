@@ -503,6 +503,21 @@ static bool is_taken(struct osp_fit *fit)
 	return fit->answer.chosen && is_for_lack_of_nodes(fit);
 }
 
+/* Returns whether the gang could start on nodes that are launched for it: for what --test-only
+ * tests, which is no batch job, slurmctld launches none. */
+static bool starts_by_launch(const struct osp_fit *fit)
+{
+	const struct osp_nodeset *reserved = fit->world.reserved_places;
+	bool any = false;
+
+	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen || !reserved)
+		return false;
+	for (uint32_t n = osp_nodeset_next(fit->answer.chosen, 0);
+	     n < reserved->place_count && !any; n = osp_nodeset_next(fit->answer.chosen, n + 1))
+		any = osp_nodeset_test(reserved, n);
+	return any;
+}
+
 /* Notes what the gang's reservation has to do with it. Returns whether sbatch itself lets the job
  * wait for what --test-only refuses: a reservation that has not begun ("invalid time"), or that is
  * over before the job may begin ("invalid reservation"). */
@@ -545,7 +560,8 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 						   "gang");
 	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
-			   error) < 0)
+			   error) < 0 ||
+	    osp_world_for(&fit->world, fit->question.partitions, error) < 0)
 		return -1;
 	fit->grown.gpus = gpus_of_layout(fit->call, &fit->world, &fit->question);
 	if (size && osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error))
@@ -557,8 +573,12 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
 	fit->partition_says = partition_reason(fit);
-	if (is_taken(fit) || waits_by_reservation(fit))
+	if (starts_by_launch(fit)) {
+		fit->sbatch.result = OSP_SBATCH_NOT_ASKED;
+		asked = 0;
+	} else if (is_taken(fit) || waits_by_reservation(fit)) {
 		fit->sbatch.result = OSP_SBATCH_BUSY;
+	}
 	if (!asked && waits_whatever_nodes(fit)) {
 		/* sbatch named nodes without -w */
 		fit->sbatch.result = OSP_SBATCH_BUSY;

@@ -453,6 +453,8 @@ static int answer(const struct osp_call *call, struct osp_world *world)
 		return no_such_job(call);
 	if (world->from_slurm && osp_cluster_job_reason(world->snapshot, job, &error) < 0)
 		return osp_say_error(&error);
+	if (world->topology && osp_world_for(world, job->partition, &error) < 0)
+		return osp_say_error(&error);
 	why.is_gang = osp_gang_of(job, &why.gang);
 	why.root = json_object();
 	if (report(&why, &error) < 0)
