@@ -75,5 +75,8 @@ int osp_value_choice(const struct osp_document *document, const struct osp_value
 /* Accepts a scalar of 1 to 255 bytes. */
 int osp_value_string(const struct osp_document *document, const struct osp_value *value,
 		     const char **result, struct osp_error *error);
+/* Accepts a scalar of 1 to `most` bytes. */
+int osp_value_text(const struct osp_document *document, const struct osp_value *value, size_t most,
+		   const char **result, struct osp_error *error);
 
 #endif

@@ -196,16 +196,22 @@ int osp_value_choice(const struct osp_document *document, const struct osp_value
 		meant ? meant : "", meant ? "?" : "");
 }
 
-int osp_value_string(const struct osp_document *document, const struct osp_value *value,
-		     const char **result, struct osp_error *error)
+int osp_value_text(const struct osp_document *document, const struct osp_value *value, size_t most,
+		   const char **result, struct osp_error *error)
 {
 	char expected[48];
 
 	if (value->type == OSP_VALUE_SCALAR && !osp_value_is_null(value) && value->text[0] &&
-	    strlen(value->text) <= STRING_BYTES_MAX) {
+	    strlen(value->text) <= most) {
 		*result = value->text;
 		return 0;
 	}
-	snprintf(expected, sizeof(expected), "a word of 1 to %d bytes", STRING_BYTES_MAX);
+	snprintf(expected, sizeof(expected), "a word of 1 to %zu bytes", most);
 	return not_what_was_expected(document, value, error, expected);
+}
+
+int osp_value_string(const struct osp_document *document, const struct osp_value *value,
+		     const char **result, struct osp_error *error)
+{
+	return osp_value_text(document, value, STRING_BYTES_MAX, result, error);
 }

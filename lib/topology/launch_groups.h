@@ -18,7 +18,8 @@
 #include "lib/base/error.h"
 #include "lib/base/name_table.h"
 
-#define OSP_LAUNCH_GROUPS_MAX 64
+#define OSP_LAUNCH_GROUPS_MAX	    64
+#define OSP_LAUNCH_GROUPS_BYTES_MAX 16384
 
 struct osp_launch_groups {
 	const char *reservations[OSP_LAUNCH_GROUPS_MAX];

@@ -89,7 +89,7 @@ static int take_launch_groups(const struct osp_document *document, const struct 
 	struct osp_launch_groups groups;
 	int rc;
 
-	if (osp_value_string(document, value, to, error))
+	if (osp_value_text(document, value, OSP_LAUNCH_GROUPS_BYTES_MAX, to, error))
 		return -1;
 	if (!strcasecmp(*to, "off"))
 		*to = NULL;

@@ -14,6 +14,7 @@ setup() {
 	chmod 755 .
 	cat >onespine.yaml <<-'END'
 		defaults: {unlaunched: launch, launch_tries: 2, launch_place: 0:30}
+		partitions: {later: {unlaunched: wait}}
 		watch: {from: ec2, launch_groups: "cr-0a=n[1-4] cr-0b=n[5-8]"}
 	END
 	make_topology onespine.topology 2 1 4
@@ -107,6 +108,22 @@ place_of() {
 	matches "$(place_of n1)" 'reservation +cr-0a .*holds +spine nn-s1'
 }
 
+@test "fit and why count the place by the reservation as slurmctld does: where the policy launches nodes, and not where it waits" {
+	scontrol create PartitionName=later Nodes=ALL State=UP
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	run -0 onespine fit -N4
+	matches "$output" 'spine nn-s[12]'
+	[[ $output != *'left out'* ]] || fail "$output"
+	run -1 onespine fit -N4 -p later
+	holds "$output" '8 nodes are left out: they were powered down or have booted since'
+	waits=$(submit -p later --gang -N4 --exclusive)
+	await 30 note_holds "$waits" '8 nodes are left out: they were powered down or have booted since'
+	equal "$(onespine why --json "$waits" | jq -c '[.old_places, .starts_now, ([.domains[]?.nodes // 0] | add // 0)]')" '[8,false,0]'
+	job=$(submit --gang -N4 --exclusive --requeue --hold)
+	equal "$(onespine why --json "$job" | jq -c .old_places)" null
+}
+
 @test "an instance that EC2 launched elsewhere: the gang goes back before any of its processes ran" {
 	watch_begins '.instances[7].nodes = ["nn-t", "nn-s1", "nn-l1"]'
 	await 30 log_since 'without a reconfigure, the topology in force has'
@@ -120,6 +137,24 @@ place_of() {
 	[[ ! -e ran ]]
 }
 
+@test "a reservation whose call is throttled keeps its nodes' places, and one that is smaller than its group has places for as many" {
+	watch_begins '.reservations[1].total = 3'
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	journal_has '^warning: launch_groups names more nodes for cr-0b than it has instances: 1 that does not run has no place by it'
+	run -1 place_of n8
+	matches "$(place_of n7)" 'reservation +cr-0b .*holds +spine nn-s2'
+	# that EC2 knows by now where it is shows that it was asked after that
+	ec2 '.faults = [{action: "DescribeCapacityReservationTopology", from: 1, to: 100000, do: "error"}]
+		| .reservations[1].total = 4'
+	job=$(submit -N1 -w n5 --exclusive --wrap 'sleep 600')
+	start_nodes n5
+	are_instances n5
+	await 90 shows 'spine nn-s2' place_of n5
+	await 30 journal_has '^warning: 6 nodes do not run and keep the last good place by the capacity reservation: '
+	matches "$(place_of n7)" 'reservation +cr-0b .*holds +spine nn-s2'
+	matches "$(place_of n1)" 'reservation +cr-0a .*holds +spine nn-s1'
+}
+
 @test "a reservation that EC2 may not be asked about: the permission is named, and its nodes have no place until they run" {
 	watch_begins '.faults = [{action: "DescribeCapacityReservationTopology", from: 1, to: 100000, do: "denied"}]'
 	await 30 journal_has 'failed.*ec2:DescribeCapacityReservationTopology'
@@ -127,6 +162,7 @@ place_of() {
 	start_nodes n5
 	are_instances n5
 	await 30 shows 'spine nn-s2' place_of n5
+	await 30 journal_has '^warning: nodes that do not run have no place by their capacity reservation: .*must allow ec2:DescribeCapacityReservationTopology'
 	run -1 place_of n1
 	run onespine topology discover --from=ec2
 	matches "$output" 'nodes that do not run have no place by their capacity reservation: .*ec2:DescribeCapacityReservationTopology'

@@ -12,6 +12,7 @@
 #include "lib/base/document.h"
 #include "lib/base/text.h"
 #include "lib/policy/config.h"
+#include "lib/topology/launch_groups.h"
 
 #define FILE_NAME "onespine.yaml"
 
@@ -219,6 +220,8 @@ static void refuses_in_words(void **state)
 		 "cr-0123=gpu-[1-4], are expected, not 'cr-0a='"},
 		{"watch: {launch_groups: \"cr-0a=g[1-\"}\n",
 		 "1:24: launch_groups: a number is expected here"},
+		{"watch: {launch_groups: [cr-0a=g1]}\n",
+		 "1:24: launch_groups: a word of 1 to 16384 bytes is expected, not a list"},
 		{"watch: {report_key_file: report.key}\n",
 		 "1:26: report_key_file: auto or a file's whole path is expected, not "
 		 "'report.key'"},
@@ -599,9 +602,34 @@ static void the_sample_has_every_key(void **state)
 	free(text);
 }
 
+/* 64 groups are more than a word of 255 bytes. */
+static void test_many_launch_groups(void **state)
+{
+	char text[OSP_LAUNCH_GROUPS_BYTES_MAX] = "watch:\n  launch_groups: >\n";
+	struct osp_launch_groups groups;
+	struct osp_error error = {.text = ""};
+	struct osp_config *config;
+
+	(void)state;
+	for (int i = 0; i < OSP_LAUNCH_GROUPS_MAX; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "    cr-0123456789abcde%02x=queue-dy-p5-[%d-%d]\n", i, i * 16 + 1,
+			 i * 16 + 16);
+	config = osp_config_read("onespine.yaml", text, strlen(text), &error);
+	assert_non_null(config);
+	assert_int_equal(
+		osp_launch_groups_read(osp_config_watch(config)->launch_groups, &groups, &error),
+		0);
+	assert_int_equal(groups.count, OSP_LAUNCH_GROUPS_MAX);
+	assert_int_equal(osp_launch_groups_of(&groups, "queue-dy-p5-1024"), 63);
+	osp_launch_groups_free(&groups);
+	osp_config_free(config);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_launch_groups),
 		cmocka_unit_test(an_empty_file_is_the_defaults),
 		cmocka_unit_test(partitions_stand_on_defaults),
 		cmocka_unit_test(reads_whom_the_watch_asks),
