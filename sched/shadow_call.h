@@ -131,7 +131,8 @@ const char *shadow_advice(uint32_t job_id);
 void shadow_advice_remember(uint32_t job_id, const char *words);
 
 /* The first says whether backfill is to say why the job waits: nothing says so yet, or it was said
- * minutes ago. The second notes that it was said now. */
+ * minutes ago, or one minute ago if an srun or salloc waits. The second notes that it was said now.
+ */
 bool shadow_must_report_waiting(const job_record_t *job, int64_t now_s);
 void shadow_reported_waiting(const job_record_t *job, int64_t now_s);
 

@@ -44,17 +44,25 @@ const char *shadow_advice(uint32_t job_id)
  * AdminComment makes Slurm pack all jobs anew for every client. */
 #define REPORTED_FOR_S 300
 #define REPORTED_MAX   4096
+#define HEARD_FOR_S    60 /* how long the client that waits for a job has one line */
 
 /* When the wait of the last job with that number, modulo REPORTED_MAX, was explained. */
 static int64_t reported_s[REPORTED_MAX];
 
+/* Returns whether an srun or a salloc waits for the job. */
+static bool has_client(const job_record_t *job)
+{
+	return !job->batch_flag && job->other_port;
+}
+
 bool shadow_must_report_waiting(const job_record_t *job, int64_t now_s)
 {
 	int64_t last_s = reported_s[shadow_lasting_id(job) % REPORTED_MAX];
+	int64_t for_s = has_client(job) ? HEARD_FOR_S : REPORTED_FOR_S;
 
 	if (!job->admin_comment || !strstr(job->admin_comment, "; waits: "))
 		return true;
-	return now_s >= last_s + REPORTED_FOR_S || now_s < last_s;
+	return now_s >= last_s + for_s || now_s < last_s;
 }
 
 void shadow_reported_waiting(const job_record_t *job, int64_t now_s)
@@ -225,8 +233,7 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 
 /* --- jobs whose srun or salloc had a message -------------------------------------------------- */
 
-#define HEARD_FOR_S 60
-#define HEARD_MAX   1024
+#define HEARD_MAX 1024
 /*
  * Slurm's agent gives each message three of its 256 threads (MAX_SERVER_THREADS), and waits
  * MessageTimeout for a client that does not answer: a stopped one, say. Starts and ends of jobs
@@ -293,7 +300,7 @@ void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
 	bool soon = now_s < last->at_s + HEARD_FOR_S && now_s >= last->at_s;
 	char line[3 * OSP_SENTENCE_BYTES + 16];
 
-	if (job->batch_flag || !job->other_port || !is_address(job->resp_host) || soon ||
+	if (!has_client(job) || !is_address(job->resp_host) || soon ||
 	    (last->job_id == job->job_id && last->words == hash) || !may_send(now_s))
 		return;
 	last->job_id = job->job_id;

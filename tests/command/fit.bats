@@ -103,6 +103,29 @@ fit() {
 	expect_line 0 "would start now: 4 nodes on spine s1" onespine fit --state=large.json -N 4
 }
 
+@test "jobs that wait for nodes or their turn in its partition are counted, others are not" {
+	local waits='phase: "pending", state: "PENDING", node_count: 8'
+	jq ".nodes = [{nodes: \"gpu-[1-16]\", state: \"idle\"}] |
+		.partitions = [{name: \"gpu\", nodes: \"gpu-[1-16]\", default: true, up: true}, {name: \"cpu\", nodes: \"gpu-[1-16]\", up: true}] |
+		.jobs = [{id: 1, job: \"1\", $waits, partition: \"gpu\", reason: \"Resources\"},
+			{id: 2, job: \"2\", $waits, partition: \"cpu,gpu\", reason: \"Priority\"},
+			{id: 3, job: \"3\", $waits, partition: \"cpu\", reason: \"Priority\"},
+			{id: 4, job: \"4\", $waits, partition: \"gpu\", reason: \"JobHeldUser\"},
+			{id: 5, job: \"5\", $waits, partition: \"gpu\", reason: \"Dependency\"}]" "$MAP/small.json" >waits.json
+	for asked in '-N 2' '-N 4 --gang-segment=leaf:2'; do
+		run onespine fit --state=waits.json -p gpu $asked
+		[[ ${lines[0]} == 'would start now: '* ]]
+		[ "${lines[-1]}" = '  2 jobs wait in its partition: any with a higher priority comes first' ]
+		[ "$(onespine fit --state=waits.json -p gpu $asked --json | jq .jobs_waiting)" = 2 ]
+	done
+	jq '.jobs |= map(select(.id != 2))' waits.json >one.json
+	run onespine fit --state=one.json -p gpu -N 2
+	[ "${lines[-1]}" = '  1 job waits in its partition: any with a higher priority comes first' ]
+	jq '.jobs = []' waits.json >none.json
+	run onespine fit --state=none.json -p gpu -N 2
+	[[ $output != *waits* && $output != *'in its partition'* ]]
+}
+
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: -N 0: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 0

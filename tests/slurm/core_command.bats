@@ -293,6 +293,10 @@ In the way on spine s1:
 	# 25.11's backfill may ask for this one at a later slot alone: then its note says nothing
 	slurm_at_least 25.11 || await 60 shows "$words" scontrol show job "$shared"
 	await 30 why_holds "$shared" "  $words"
+	# room is no start: the gang of 2 has room and waits
+	answers 0 onespine fit -N 2 --exclusive
+	holds "$said" '  4 jobs wait in its partition: any with a higher priority comes first'
+	equal "$(onespine fit -N 2 --exclusive --json | jq .jobs_waiting)" 4
 	[[ $(onespine map) != *'0 free of'* && $(onespine why) != *'0 free of'* ]]
 	for job in "$first" "$second" "$small" "$shared"; do
 		[[ $(scontrol show job "$job") != *'0 free of'* ]]

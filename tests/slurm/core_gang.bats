@@ -31,6 +31,7 @@ let_go() {
 	stays 3 job_is "$job" PENDING
 	[[ $(job_reason "$job") == @(Resources|Priority) ]]
 	await 10 shows 'has 3 free' note "$job"
+	holds "$(squeue -h -j "$job" --Format=JobID,admin_comment:120)" '[onespine: gang=spine; waits: 4 nodes on one spine; '
 	[[ $(job_field "$job" Priority) != 0 ]]
 	let_go n1
 	await_job "$job" RUNNING
@@ -74,7 +75,14 @@ let_go() {
 	equal "$(job_domains "$job" leaf)" s1l2
 }
 
-@test "--gang=leaf,prefer: a leaf that has room now, though a fuller spine would come first" {
+@test "fewest leaves: a gang goes to the leaf that holds it, though the other spine would be full with it" {
+	hold 'n1,n3,n5,n7,n9'
+	job=$(submit --gang -N4 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(hostnames "$(job_nodes "$job")" | paste -sd,)" n13,n14,n15,n16
+}
+
+@test "--gang=leaf,prefer: a leaf that has room now" {
 	hold 'n1,n3,n5,n7,n9'
 	job=$(submit --gang=leaf,prefer -N4 --exclusive)
 	await_job "$job" RUNNING

@@ -570,13 +570,23 @@ static void says_why_a_planned_gang_waits(void **state)
 	busy(61, 5, 3, 100);
 	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_says(job, "nearest: l3 has 3 free");
-	/* the clock was put back */
-	shadow_reported_waiting(job, asked.now + 1000);
+	/* an srun that waits is to print it a minute later */
+	shadow_reported_waiting(job, asked.now - 60);
 	busy(62, 9, 3, 100);
 	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "nearest: l3 has 3 free");
+	job->other_port = 40000;
+	job->resp_host = xstrdup("10.0.0.7");
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_says(job, "nearest: l4 has 3 free");
+	assert_non_null(strstr(fake_slurm.user_message, "nearest: l4 has 3 free"));
+	/* the clock was put back */
+	shadow_reported_waiting(job, asked.now + 1000);
+	busy(63, 13, 1, 100);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "nearest: l4 has 2 free");
 	/* one that starts now is reported by whoever starts it */
-	second->details->min_nodes = second->details->max_nodes = 3;
+	second->details->min_nodes = second->details->max_nodes = 2;
 	assert_int_equal(ask(second, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_null(second->admin_comment);
 }

@@ -258,8 +258,8 @@ static int ask_levels(const struct osp_world *world, struct osp_fit_question *qu
 	}
 }
 
-static int print_answer(const struct osp_world *world, const struct osp_fit_answer *answer,
-			int status)
+static int print_answer(const struct osp_world *world, const char *partitions,
+			const struct osp_fit_answer *answer, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	char words[OSP_SENTENCE_BYTES];
@@ -272,6 +272,7 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 		if (answer->domains[0].boot_nodes)
 			osp_text_printf(&text, "  %u of them must be powered up first\n",
 					answer->domains[0].boot_nodes);
+		osp_report_queue(world, partitions, &text, NULL);
 	} else if (answer->domain_count) {
 		osp_answer_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	}
@@ -279,8 +280,8 @@ static int print_answer(const struct osp_world *world, const struct osp_fit_answ
 	return osp_print_text(&text, status);
 }
 
-static int print_answer_json(const struct osp_world *world, const struct osp_fit_answer *answer,
-			     int status)
+static int print_answer_json(const struct osp_world *world, const char *partitions,
+			     const struct osp_fit_answer *answer, int status)
 {
 	json_t *root = json_object();
 	char words[OSP_SENTENCE_BYTES];
@@ -305,6 +306,7 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
 		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
 		json_object_set_new(root, "boot", json_integer(best->boot_nodes));
+		osp_report_queue(world, partitions, NULL, root);
 		free(list);
 	}
 	json_object_set_new(root, "domains", osp_answer_to_json(world, answer, UINT32_MAX));
@@ -404,7 +406,7 @@ static int answer_nodes(struct osp_fit *fit)
 		return osp_fit_answer_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 					       &fit->answer);
 	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
-		&fit->world, &fit->answer, status);
+		&fit->world, fit->question.partitions, &fit->answer, status);
 }
 
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */

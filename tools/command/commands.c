@@ -86,7 +86,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .details = "Without FILE: onespine.yaml beside slurm.conf."},
 	[OSP_FIT] = {.name = "fit",
 		     .arguments = "",
-		     .summary = "say if such a gang would start now, and where",
+		     .summary = "say if there is room for such a gang now, and where",
 		     .details = "Asks slurmctld, as sbatch --test-only does, and says what sbatch "
 				"would refuse; with files, looks at the nodes that are idle in "
 				"them. Waiting jobs of a higher priority are ignored.",

@@ -267,6 +267,7 @@ static int print_scheduler(const struct osp_fit *fit, int status)
 		boots = count_boots(fit);
 		if (boots)
 			osp_text_printf(&text, "  %u of them must be powered up first\n", boots);
+		osp_report_queue(&fit->world, fit->question.partitions, &text, NULL);
 	} else {
 		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
@@ -303,6 +304,7 @@ static void chosen_to_json(const struct osp_fit *fit, json_t *root)
 	json_object_set_new(root, "nodes", osp_json_string(fit->sbatch.nodes));
 	json_object_set_new(root, "leaves", osp_leaves_to_json(&fit->world, fit->chosen));
 	json_object_set_new(root, "boot", json_integer(count_boots(fit)));
+	osp_report_queue(&fit->world, fit->question.partitions, NULL, root);
 }
 
 static int print_scheduler_json(const struct osp_fit *fit, int status)

@@ -245,8 +245,8 @@ static const char *says(const struct osp_world *world, const struct osp_segments
 				: osp_fit_segments_wait(world, answer, buffer, buffer_bytes);
 }
 
-static int print_segments(const struct osp_world *world, const struct osp_segments_answer *answer,
-			  int status)
+static int print_segments(const struct osp_world *world, const char *partitions,
+			  const struct osp_segments_answer *answer, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	char words[OSP_SENTENCE_BYTES];
@@ -258,11 +258,13 @@ static int print_segments(const struct osp_world *world, const struct osp_segmen
 		osp_segments_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	else if (!osp_leaves_text(world, answer->chosen, &text))
 		text.failed = true;
+	if (status == OSP_EXIT_YES)
+		osp_report_queue(world, partitions, &text, NULL);
 	osp_report_old_places(world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
-static int print_segments_json(const struct osp_world *world,
+static int print_segments_json(const struct osp_world *world, const char *partitions,
 			       const struct osp_segments_answer *answer, int status)
 {
 	json_t *root = json_object();
@@ -281,6 +283,7 @@ static int print_segments_json(const struct osp_world *world,
 		json_object_set_new(root, "domains", json_integer(answer->now.domains));
 		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
 		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
+		osp_report_queue(world, partitions, NULL, root);
 	}
 	free(list);
 	osp_report_old_places(world, NULL, root);
@@ -328,8 +331,8 @@ int osp_fit_answer_segments(const struct osp_call *call, const struct osp_world 
 		status = osp_say_error(&error);
 	} else {
 		status = answer.now.fits ? OSP_EXIT_YES : OSP_EXIT_NO;
-		status = (call->values[OSP_OPTION_JSON] ? print_segments_json
-							: print_segments)(world, &answer, status);
+		status = (call->values[OSP_OPTION_JSON] ? print_segments_json : print_segments)(
+			world, question->partitions, &answer, status);
 	}
 	osp_segments_answer_clear(&answer);
 	return status;
