@@ -16,6 +16,7 @@ libonespine_la_SOURCES = \
 # lib/conf: Slurm's files
 libonespine_la_SOURCES += \
 	lib/conf/clustermgtd.c lib/conf/clustermgtd.h \
+	lib/conf/fleet_config.c lib/conf/fleet_config.h \
 	lib/conf/conf_line.c lib/conf/conf_line.h lib/conf/plugstack.c lib/conf/plugstack.h \
 	lib/conf/slurm_conf.c lib/conf/slurm_conf.h lib/conf/slurm_conf_path.c \
 	lib/conf/slurm_conf_path.h

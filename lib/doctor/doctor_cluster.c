@@ -9,6 +9,7 @@
 
 #include "lib/base/text.h"
 #include "lib/policy/node_policy.h"
+#include "lib/topology/launch_groups.h"
 
 #define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
 #define MINUTE_S		  60
@@ -255,6 +256,51 @@ static void check_launch_left(struct osp_diagnosis *diagnosis)
 			    "so by itself");
 }
 
+/* Finds the first node of `fleet` that `ours` has in another reservation, or in none. */
+static const char *first_other(const struct osp_launch_groups *fleet,
+			       const struct osp_launch_groups *ours, const char **there,
+			       const char **here)
+{
+	uint32_t number = 0;
+
+	for (const char *node; (node = osp_launch_groups_node(fleet, number)); number++) {
+		uint32_t own = osp_launch_groups_of(ours, node);
+
+		*there = fleet->reservations[osp_launch_groups_of(fleet, node)];
+		*here = own == OSP_NAME_ABSENT ? NULL : ours->reservations[own];
+		if (!*here || strcmp(*there, *here) != 0)
+			return node;
+	}
+	return NULL;
+}
+
+/* Compares watch.launch_groups with what ParallelCluster launches. */
+static void check_launch_groups(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	struct osp_launch_groups fleet, ours;
+	struct osp_error ignored = {.text = ""};
+	const char *there, *here, *node = NULL;
+
+	if (!facts->launches || !facts->fleet_groups)
+		return;
+	if (!osp_launch_groups_read(facts->fleet_groups, &fleet, &ignored)) {
+		if (!osp_launch_groups_read(facts->launch_groups, &ours, &ignored))
+			node = first_other(&fleet, &ours, &there, &here);
+		if (node) {
+			osp_find(diagnosis, OSP_DOCTOR_WARNING,
+				 "gangs are not placed by the capacity reservations of their nodes "
+				 "before these run: ParallelCluster launches %s into %s, and "
+				 "watch.launch_groups has %s%s",
+				 node, there, here ? "it in " : "it in none", here ? here : "");
+			osp_cure(diagnosis, "%s: watch: {launch_groups: \"%s\"}",
+				 facts->config_path, facts->fleet_groups);
+		}
+		osp_launch_groups_free(&ours);
+	}
+	osp_launch_groups_free(&fleet);
+}
+
 /* Looks at what nodes report of themselves. */
 static void check_reports(struct osp_diagnosis *diagnosis)
 {
@@ -300,6 +346,7 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 	check_reports(diagnosis);
 	check_block_ends(diagnosis);
 	check_launch_left(diagnosis);
+	check_launch_groups(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);
 	check_booted(diagnosis);

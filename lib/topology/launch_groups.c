@@ -3,9 +3,11 @@
 #include "lib/topology/launch_groups.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/room.h"
 
 #define BLANKS " \t\n"
 #define ID     "cr-"
@@ -24,9 +26,13 @@ static int add_node(const char *name, void *context)
 	if (osp_launch_groups_of(groups, name) != OSP_NAME_ABSENT)
 		return osp_error_set(reading->error, "node %.64s is there twice", name);
 	copy = osp_arena_copy(&groups->arena, name, strlen(name));
-	return copy && !osp_name_table_add(&groups->nodes, 0, copy, (uint32_t)groups->count)
-		       ? 0
-		       : osp_error_set(reading->error, "out of memory");
+	if (!copy ||
+	    osp_make_room((void **)&groups->names, &groups->name_room, groups->name_count,
+			  sizeof(*groups->names)) ||
+	    osp_name_table_add(&groups->nodes, 0, copy, (uint32_t)groups->count))
+		return osp_error_set(reading->error, "out of memory");
+	groups->names[groups->name_count++] = copy;
+	return 0;
 }
 
 static bool is_reservation(const char *id, size_t bytes)
@@ -85,7 +91,13 @@ int osp_launch_groups_read(const char *text, struct osp_launch_groups *groups,
 void osp_launch_groups_free(struct osp_launch_groups *groups)
 {
 	osp_name_table_free(&groups->nodes);
+	free(groups->names);
 	osp_arena_free(&groups->arena);
+}
+
+const char *osp_launch_groups_node(const struct osp_launch_groups *groups, uint32_t number)
+{
+	return number < groups->name_count ? groups->names[number] : NULL;
 }
 
 uint32_t osp_launch_groups_of(const struct osp_launch_groups *groups, const char *node)

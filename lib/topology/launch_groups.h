@@ -25,7 +25,10 @@ struct osp_launch_groups {
 	const char *reservations[OSP_LAUNCH_GROUPS_MAX];
 	size_t count;
 	struct osp_name_table nodes; /* to the number of their reservation */
-	struct osp_arena arena;	     /* of the strings */
+	const char **names;	     /* of the nodes, in their order */
+	uint32_t name_count;
+	uint32_t name_room;
+	struct osp_arena arena; /* of the strings */
 };
 
 /* Reads groups, separated by blanks (NULL: none). Refuses a reservation that is no "cr-" and
@@ -35,6 +38,9 @@ struct osp_launch_groups {
 int osp_launch_groups_read(const char *text, struct osp_launch_groups *groups,
 			   struct osp_error *error);
 void osp_launch_groups_free(struct osp_launch_groups *groups);
+
+/* Returns node number `number`, as they are written; NULL behind the last. */
+const char *osp_launch_groups_node(const struct osp_launch_groups *groups, uint32_t number);
 
 /* Returns the number of the node's reservation, or OSP_NAME_ABSENT. */
 uint32_t osp_launch_groups_of(const struct osp_launch_groups *groups, const char *node);

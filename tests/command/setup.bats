@@ -528,6 +528,41 @@ say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate
 	as_kept
 }
 
+@test "ParallelCluster: onespine.yaml begins with the capacity reservations of its nodes; doctor names one that it lacks" {
+	needs_installed
+	write_topology 1-4
+	export ONESPINE_TEST_ROOT=$BATS_TEST_TMPDIR/root
+	local fleet=$ONESPINE_TEST_ROOT/etc/parallelcluster/slurm_plugin/fleet-config.json
+	mkdir -p "${fleet%/*}"
+	# as pcluster_fleet_config_generator.py writes it
+	jq -n --indent 4 '{q: {p5: {CapacityType: "on-demand", CapacityReservationId: "cr-0a1b", Api: "run-instances", Instances: [{InstanceType: "p5.48xlarge"}]},
+		p6: {CapacityType: "capacity-block", CapacityReservationId: ["cr-01", "cr-02"], Api: "run-instances", Instances: []}}}' >"$fleet"
+	printf 'NodeName=q-st-p5-[1-2] State=CLOUD CPUs=2\nNodeName=q-dy-p5-[1-6] State=CLOUD CPUs=2\nNodeName=q-st-p6-[1-2] State=CLOUD CPUs=2\n' \
+		>slurm_parallelcluster.conf
+	echo 'include slurm_parallelcluster.conf' >>slurm.conf
+	keep
+	run onespine setup --head
+	holds "$output" "wrote $DIR/onespine.yaml:"
+	[[ $(onespine config show | grep -c '^watch.launch_groups  *cr-0a1b=q-st-p5-\[1-2\],q-dy-p5-\[1-6\] ') == 1 ]]
+	nothing_to_do
+	# another reservation later: the file is the administrator's
+	sed -i 's/cr-0a1b/cr-0c/' "$fleet"
+	nothing_to_do
+	run onespine doctor --offline
+	[[ $output != *'launch_groups'* ]] || false
+	echo 'defaults: {unlaunched: launch}' >>onespine.yaml
+	run onespine doctor --offline
+	holds "$output" 'ParallelCluster launches q-st-p5-1 into cr-0c, and watch.launch_groups has it in cr-0a1b'
+	holds "$output" "$DIR/onespine.yaml: watch: {launch_groups: \"cr-0c=q-st-p5-[1-2],q-dy-p5-[1-6]\"}"
+	rm onespine.yaml
+	onespine setup --head --undo >/dev/null
+	as_kept
+	# a file that cannot be read says nothing
+	echo '{' >"$fleet"
+	run onespine setup --head
+	[[ ! -e onespine.yaml && $output != *fleet* ]] || false
+}
+
 @test "--head makes the gate's key where it needs one, once; --node says that it is missing; --undo leaves it" {
 	needs_installed
 	needs_gate

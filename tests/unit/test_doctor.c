@@ -768,6 +768,33 @@ static void test_asleep(void **state)
 	expect(&host, RIGHT, "");
 }
 
+static void test_launch_groups(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.fleet_groups = "cr-0a=q-dy-p5-[1-2] cr-0b=q-dy-p5-3";
+	expect(&host, RIGHT, ""); /* nobody launches nodes for gangs */
+	host.facts.launches = true;
+	expect(&host, RIGHT,
+	       "warning places: gangs are not placed by the capacity reservations of their nodes "
+	       "before these run: ParallelCluster launches q-dy-p5-1 into cr-0a, and "
+	       "watch.launch_groups has it in none | /e/onespine.yaml: watch: {launch_groups: "
+	       "\"cr-0a=q-dy-p5-[1-2] cr-0b=q-dy-p5-3\"}");
+	host.facts.launch_groups = "cr-0c=q-dy-p5-4 cr-0a=q-dy-p5-[1-2] cr-0d=q-dy-p5-3";
+	expect(&host, RIGHT,
+	       "warning places: gangs are not placed by the capacity reservations of their nodes "
+	       "before these run: ParallelCluster launches q-dy-p5-3 into cr-0b, and "
+	       "watch.launch_groups has it in cr-0d | /e/onespine.yaml: watch: {launch_groups: "
+	       "\"cr-0a=q-dy-p5-[1-2] cr-0b=q-dy-p5-3\"}");
+	host.facts.launch_groups = "cr-0b=q-dy-p5-3 cr-0a=q-dy-p5-[1-2]";
+	expect(&host, RIGHT, "");
+	host.facts.launch_groups = NULL;
+	host.facts.fleet_groups = NULL; /* no ParallelCluster */
+	expect(&host, RIGHT, "");
+}
+
 static void test_rechecks_left(void **state)
 {
 	struct host host;
@@ -1355,6 +1382,7 @@ int main(void)
 		cmocka_unit_test(test_block_ends),
 		cmocka_unit_test(test_clustermgtd),
 		cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_launch_groups),
 		cmocka_unit_test(test_rechecks_left),
 		cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_gpu_start),

@@ -137,16 +137,38 @@ static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
 	return result;
 }
 
+/* Returns how onespine.yaml begins: with a gate, and with the capacity reservations into which
+ * ParallelCluster launches nodes, a line each. NULL when memory ran out. */
+static char *begun_text(const struct setup *setup, const struct osp_doctor_facts *facts, bool gate)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	osp_text_add(&text, !gate	     ? SETUP_BEGUN_WITHOUT
+			    : setup->no_gate ? SETUP_BEGUN_OFF
+					     : SETUP_BEGUN_LOG);
+	if (facts->fleet_groups)
+		osp_text_add(&text, SETUP_BEGUN_FLEET);
+	for (const char *at = facts->fleet_groups; at && *at; at += strspn(at, " ")) {
+		int length = (int)strcspn(at, " ");
+
+		osp_text_printf(&text, "    %.*s\n", length, at);
+		at += length;
+	}
+	return osp_text_take(&text);
+}
+
 /*
  * Begins onespine.yaml if a gate is switched on for the first time, or --no-gate keeps it off, so
- * that no nodes are drained before people have seen what the gate would do. If the file exists, or
- * an earlier setup has switched the gate on without it, the settings in force stay.
+ * that no nodes are drained before people have seen what the gate would do; and with the capacity
+ * reservations of ParallelCluster's nodes. If the file exists, or an earlier setup has switched the
+ * gate on without it, the settings in force stay.
  */
 static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 {
 	const struct osp_change *begun = setup_find_change(&setup->old, OSP_CHANGE_BEGIN);
 	const struct osp_doctor_gate *gate = &doctor->facts.gate;
 	bool there = access(doctor->facts.config_path, F_OK) == 0;
+	bool begins = gate->on && !gate->prolog;
 
 	if (setup->no_gate && gate->on && there)
 		return osp_error_set(&setup->error,
@@ -156,10 +178,10 @@ static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 	if (begun)
 		return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(begun->path),
 				    strdup(begun->text), 0);
-	if (!setup->head || !gate->on || gate->prolog || setup->old.count || there)
+	if (!setup->head || (!begins && !doctor->facts.fleet_groups) || setup->old.count || there)
 		return 0;
 	return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(doctor->facts.config_path),
-			    strdup(setup->no_gate ? SETUP_BEGUN_OFF : SETUP_BEGUN_LOG), 0);
+			    begun_text(setup, &doctor->facts, begins), 0);
 }
 
 /* Adds onespine.yaml, for nodes that get slurm.conf from slurmctld. */

@@ -139,7 +139,8 @@ static void report_gate(const struct setup *setup, const struct osp_plan *made,
 				"the gate does with a node that fails what %s says "
 				"(failure: drain where it says nothing)\n",
 				setup->doctor.facts.config_path);
-	if (!begun || strcmp(begun->text, SETUP_BEGUN_LOG) != 0 || setup_edited(begun))
+	if (!begun || strncmp(begun->text, SETUP_BEGUN_LOG, strlen(SETUP_BEGUN_LOG)) != 0 ||
+	    setup_edited(begun))
 		return;
 	osp_text_printf(
 		text,

@@ -10,17 +10,23 @@
 #include "tools/setup/doctor.h"
 #include "tools/setup/setup.h"
 
-/* How setup begins onespine.yaml: with the gate that only reports, or without a gate. */
-#define SETUP_BEGUN                                                                                \
+/* How setup begins onespine.yaml: with the gate that only reports, without a gate, or without a
+ * word of it; and before ParallelCluster's capacity reservations. */
+#define SETUP_BEGUN_WITHOUT                                                                        \
 	"# How gangs are placed and nodes are checked: man onespine.yaml has every key. onespine " \
-	"setup\n# began this file and never writes it again.\ndefaults:\n  gate:\n"
+	"setup\n# began this file and never writes it again.\n"
+#define SETUP_BEGUN SETUP_BEGUN_WITHOUT "defaults:\n  gate:\n"
 #define SETUP_BEGUN_LOG                                                                            \
 	SETUP_BEGUN                                                                                \
-		"    # log: a node that fails its checks is only reported, in the gate's log. "    \
-		"drain: it "                                                                       \
-		"is\n    # taken out, with the reason, and the job goes on elsewhere.\n"           \
-		"    failure: log\n"
+	"    # log: a node that fails its checks is only reported, in the gate's log. "            \
+	"drain: it "                                                                               \
+	"is\n    # taken out, with the reason, and the job goes on elsewhere.\n"                   \
+	"    failure: log\n"
 #define SETUP_BEGUN_OFF SETUP_BEGUN "    # no node is checked before a job starts\n    depth: off\n"
+#define SETUP_BEGUN_FLEET                                                                          \
+	"watch:\n  # into which capacity reservations ParallelCluster launches nodes; "            \
+	"unlaunched: "                                                                             \
+	"launch uses it\n  launch_groups: >-\n"
 
 struct setup {
 	const struct osp_call *call;

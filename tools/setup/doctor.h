@@ -54,6 +54,10 @@ void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct 
  * Needs facts.node_count. */
 void osp_doctor_gather_dynamic(struct osp_doctor *doctor, const struct osp_topology *topology);
 
+/* Finds into which capacity reservations ParallelCluster launches nodes, in one line, and what
+ * onespine.yaml says of that. `root` comes before each path. */
+void osp_doctor_gather_fleet(struct osp_doctor *doctor, const char *root);
+
 /* Looks at the munged of this host, if Slurm uses it. Runs munged, and zcat or rpm for the
  * changelog of its package. */
 void osp_doctor_gather_munge(struct osp_doctor *doctor);

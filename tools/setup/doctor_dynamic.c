@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doctor_dynamic.c - nodes that nobody wakes
+ * doctor_dynamic.c - nodes that nobody wakes, and those that ParallelCluster launches
  *
  * Nobody knows the place of a cloud's node that does not run, so no gang gets it. In a partition
  * whose policy makes gangs of all larger jobs, and launches no nodes for them, none is woken.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +13,10 @@
 #include "lib/base/arena.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
+#include "lib/conf/clustermgtd.h"
+#include "lib/conf/fleet_config.h"
 #include "lib/topology/place_age.h"
+#include "host/files.h"
 #include "tools/setup/doctor.h"
 
 enum { TAG_DYNAMIC, TAG_FOUND };
@@ -172,4 +176,51 @@ void osp_doctor_gather_dynamic(struct osp_doctor *doctor, const struct osp_topol
 	free(dynamic.found);
 	osp_arena_free(&dynamic.arena);
 	osp_name_table_free(&dynamic.names);
+}
+
+/* --- capacity reservations -------------------------------------------------------------------- */
+
+/* Returns whether nodes are launched for gangs of any partition. */
+static bool any_launches(const struct osp_config *config)
+{
+	int line;
+
+	if (osp_config_policy(config, NULL)->unlaunched == OSP_UNLAUNCHED_LAUNCH)
+		return true;
+	for (size_t i = 0; i < osp_config_partition_count(config); i++) {
+		const char *name = osp_config_partition(config, i, &line);
+
+		if (osp_config_policy(config, name)->unlaunched == OSP_UNLAUNCHED_LAUNCH)
+			return true;
+	}
+	return false;
+}
+
+void osp_doctor_gather_fleet(struct osp_doctor *doctor, const char *root)
+{
+	struct osp_text groups = OSP_TEXT_INIT;
+	struct osp_error ignored = {.text = ""};
+	char path[4096], *text, *found;
+	size_t bytes;
+
+	if (doctor->config) {
+		doctor->facts.launches = any_launches(doctor->config);
+		doctor->facts.launch_groups = osp_config_watch(doctor->config)->launch_groups;
+	}
+	snprintf(path, sizeof(path), "%s" OSP_FLEET_CONFIG, root);
+	text = osp_has_clustermgtd(doctor->conf)
+		       ? osp_read_file(path, OSP_FLEET_CONFIG_BYTES_MAX, &bytes)
+		       : NULL;
+	if (text)
+		(void)osp_fleet_launch_groups(path, text, bytes, doctor->conf, &groups, &ignored);
+	free(text);
+	found = osp_text_take(&groups);
+	for (char *at = found; at && *at; at++) {
+		if (*at == '\n')
+			*at = at[1] ? ' ' : '\0';
+	}
+	if (found && *found)
+		doctor->facts.fleet_groups = osp_doctor_keep(doctor, found);
+	else
+		free(found);
 }

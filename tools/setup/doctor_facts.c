@@ -712,6 +712,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	gather_ports(facts);
 	gather_netfilter(facts);
 	gather_clustermgtd(doctor);
+	osp_doctor_gather_fleet(doctor, root_folder());
 	facts->hangs_unknowable = !osp_hang_can_be_judged("");
 	osp_cluster_folder(doctor->conf, cluster);
 	facts->rechecks_left = (uint32_t)osp_trials_left(cluster, NULL, NULL);
