@@ -29,7 +29,7 @@ libcheck_la_SOURCES = \
 	check/base/pass_store.c check/base/pass_store.h \
 	check/passive/passive.h check/passive/passive_accelerator.c check/passive/passive_gpu.c check/passive/passive_host.c \
 	check/passive/passive_disk.c check/passive/passive_power.c check/passive/passive_versions.c \
-	check/passive/passive_fabric.c check/passive/passive_link.c check/passive/passive_memory.c check/passive/passive_mounts.c check/passive/passive_network.c check/passive/passive_pcie.c \
+	check/passive/passive_fabric.c check/passive/passive_imex.c check/passive/passive_link.c check/passive/passive_memory.c check/passive/passive_mounts.c check/passive/passive_network.c check/passive/passive_pcie.c \
 	check/passive/passive_state.c check/passive/passive_xid.c \
 	check/runner/outcome.c \
 	check/base/root.c check/base/root.h \

@@ -36,6 +36,8 @@ extern const struct osp_check osp_check_nvlink;
 extern const struct osp_check osp_check_nvlink_errors;
 /* passive_fabric.c */
 extern const struct osp_check osp_check_fabric;
+/* passive_imex.c */
+extern const struct osp_check osp_check_imex;
 /* passive_pcie.c */
 extern const struct osp_check osp_check_pcie;
 /* passive_xid.c */

@@ -85,6 +85,23 @@ numa() { # NODE GPU...: these GPUs are attached to it; the processor is one that
 	done
 }
 
+gb200() { # a node of a rack
+	fake_other p6e-gb200.36xlarge "model=2000 count=4"
+	first_gpus 4
+}
+
+# imex STATE [SECONDS]: IMEX is installed, and its daemon, process 4000 of root's, has run for so long
+imex() {
+	local uptime
+	mkdir -p "$N/usr/bin"
+	printf '#!/bin/sh\necho "%s"\n' "$1" >"$N/usr/bin/nvidia-imex-ctl"
+	chmod +x "$N/usr/bin/nvidia-imex-ctl"
+	process 4000 0 nvidia-imex
+	[[ ${2-} ]] || return 0
+	uptime=$(cut -d. -f1 "$N/proc/uptime")
+	echo "4000 (nvidia-imex) S 1 4000 4000 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 $(((uptime - $2) * $(getconf CLK_TCK))) 0 0" >"$N/proc/4000/stat"
+}
+
 process() { # PID 'REAL [EFFECTIVE]' NAME: the kernel writes of it what counts; who owns its files does not
 	local at=$N/proc/$1 real=${2% *} effective=${2#* }
 	mkdir -p "$at"

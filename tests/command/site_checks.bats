@@ -332,7 +332,7 @@ until_begun() {
 	[[ $status == 0 && $output == *"fails nothing: mode comment"* && ${lines[-1]} == "onespine: 10-ill says ill; ask" ]]
 	echo 'checks: {10-ill: off}' >t.yaml
 	run check --thresholds t.yaml
-	[[ $status == 0 && $output == *"34 checks"* ]]
+	[[ $status == 0 && $output == *"35 checks"* ]]
 	printf 'checks:\n  1-ill: off\n' >t.yaml
 	run check --thresholds t.yaml
 	[[ $status == 2 && $output == "onespine: t.yaml:2:3: unknown key '1-ill'; "* ]]
