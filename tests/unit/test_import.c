@@ -629,6 +629,25 @@ static void a_block_named_null_is_none(void **state)
 	       "leaf nn-2: i-1\nleaf nn-3: i-2\n");
 }
 
+/* Just after its launch an instance of an UltraServer has none yet: its place on that level is
+ * unknown, as long as that is so, and the others' is not. */
+static void a_block_of_null_is_unknown_until_it_is_said(void **state)
+{
+	(void)state;
+	expect(osp_import_ec2, NULL,
+	       TWO(ZONED("i-1", "\"nn-2\"", "\"CapacityBlockId\":null"),
+		   ZONED("i-2", "\"nn-2\"", "\"CapacityBlockId\":\"cb-1\"")),
+	       "nvlink cb-1 in nn-2: i-2\nleaf nn-2: i-2 i-1\n");
+	expect(osp_import_ec2, NULL,
+	       TWO(ZONED("i-1", "\"nn-2\"", "\"CapacityBlockId\":\"cb-1\""),
+		   ZONED("i-2", "\"nn-2\"", "\"CapacityBlockId\":\"cb-1\"")),
+	       "nvlink cb-1 in nn-2: i-1 i-2\nleaf nn-2: i-1 i-2\n");
+	expect(osp_import_ec2, NULL,
+	       TWO(ZONED("i-1", "\"nn-2\"", "\"CapacityBlockId\":null"),
+		   ZONED("i-2", "\"nn-2\"", "\"CapacityBlockId\":null")),
+	       "leaf nn-2: i-1 i-2\n");
+}
+
 /* The capture that the README's example imports: 2 spines of 2 leaves of 4 nodes. */
 static void the_example_has_two_spines_of_eight(void **state)
 {
@@ -685,6 +704,7 @@ int main(void)
 		cmocka_unit_test(two_zones_of_different_depth),
 		cmocka_unit_test(ultraservers_are_below_leaves),
 		cmocka_unit_test(a_block_named_null_is_none),
+		cmocka_unit_test(a_block_of_null_is_unknown_until_it_is_said),
 		cmocka_unit_test(the_example_has_two_spines_of_eight),
 	};
 
