@@ -13,6 +13,7 @@
 
 #define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
 #define MINUTE_S		  60
+#define SENT_INCLUDES_SINCE	  0x170b00 /* seen to fail on 22.05.8, and to work on 23.11.11 */
 
 /* --- configless ------------------------------------------------------------------------------- */
 
@@ -27,6 +28,26 @@ static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *f
 		if (strcmp(files[i].path, path) == 0 && strchr(files[i].name, '/'))
 			return &files[i];
 	return NULL;
+}
+
+/* On Slurm 22.05 a command cannot read a slurm.conf that it was sent if that includes a file. */
+static void judge_sent_includes(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	size_t count;
+	const struct osp_slurm_file *files = osp_slurm_conf_files(facts->conf, &count);
+	char version[OSP_SLURM_VERSION_BYTES];
+
+	if (!facts->controller || facts->slurm >= SENT_INCLUDES_SINCE || count < 2)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "on Slurm %s, Slurm's commands on a configless host without a slurmd and a "
+		 "sackd end with an error as long as slurm.conf includes a file (%s)",
+		 osp_slurm_version_words(facts->slurm, version), files[1].path);
+	osp_cure(diagnosis,
+		 "%s:%d: on such hosts run a slurmd, or copy Slurm's files there; "
+		 "Slurm 23.11 and later have no such fault",
+		 files[1].said_in, files[1].said_line);
 }
 
 void osp_rule_configless(struct osp_diagnosis *diagnosis)
@@ -66,6 +87,7 @@ void osp_rule_configless(struct osp_diagnosis *diagnosis)
 			 facts->config_path);
 		osp_cure(diagnosis, "onespine setup --head, then scontrol reconfigure");
 	}
+	judge_sent_includes(diagnosis);
 }
 
 /* --- our files -------------------------------------------------------------------------------- */

@@ -445,6 +445,7 @@ static uint32_t count_with_include(const char *text, bool spank_included)
 
 	make_host(&host);
 	host.facts.conf = conf;
+	host.facts.slurm = 0x170b00; /* for older ones: test_sent_includes() */
 	host.facts.spank.included = spank_included;
 	assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
 	for (uint32_t i = 0; i < findings.count; i++)
@@ -473,6 +474,53 @@ static void test_configless(void **state)
 	assert_int_equal(
 		count_with_include("SlurmctldParameters=enable_configless\ninclude a.conf\n", true),
 		1);
+}
+
+static void test_sent_includes(void **state)
+{
+	static const struct {
+		const char *conf;
+		uint32_t slurm;
+		bool controller;
+		uint32_t findings;
+	} cases[] = {
+		{"SlurmctldParameters=enable_configless\ninclude a.conf\n", V22, true, 1},
+		{"SlurmctldParameters=enable_configless\ninclude a.conf\n", V22, false, 0},
+		{"SlurmctldParameters=enable_configless\ninclude a.conf\n", 0x170b00, true, 0},
+		{"SlurmctldParameters=enable_configless\n", V22, true, 0},
+		{"include a.conf\n", V22, true, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+		struct osp_slurm_conf *conf = osp_slurm_conf_read("/e/slurm.conf", read_included,
+								  (void *)cases[i].conf, NULL);
+		struct host host;
+		uint32_t found = 0;
+
+		make_host(&host);
+		host.facts.conf = conf;
+		host.facts.slurm = cases[i].slurm;
+		host.facts.controller = cases[i].controller;
+		assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
+		for (uint32_t n = 0; n < findings.count; n++) {
+			if (strcmp(findings.items[n].name, "configless") != 0)
+				continue;
+			found++;
+			assert_string_equal(findings.items[n].sentence,
+					    "on Slurm 22.05.8, Slurm's commands on a configless "
+					    "host without a slurmd and a sackd end with an error "
+					    "as long as slurm.conf includes a file (/e/a.conf)");
+			assert_string_equal(findings.items[n].cure,
+					    "/e/slurm.conf:2: on such hosts run a slurmd, or copy "
+					    "Slurm's files there; Slurm 23.11 and later have no "
+					    "such fault");
+		}
+		assert_int_equal(found, cases[i].findings);
+		osp_doctor_findings_free(&findings);
+		osp_slurm_conf_free(conf);
+	}
 }
 
 static void test_sent_config(void **state)
@@ -1366,6 +1414,7 @@ int main(void)
 		cmocka_unit_test(test_spank),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_configless),
+		cmocka_unit_test(test_sent_includes),
 		cmocka_unit_test(test_sent_config),
 		cmocka_unit_test(test_topology_yaml),
 		cmocka_unit_test(test_backup_and_running),
