@@ -292,6 +292,26 @@ typedef struct xlist osp_list_t;
 #define OSP_HAVE_JOB_RECORD_CREATE 0
 #endif
 
+/* pack_job() takes a job's number from its job_id up to 25.05, then from its step_id, which is a
+ * structure of slurm.h (job_record_pack_common() in common/job_record.c). */
+#define OSP_JOB_ID_IS_SHOWN (!OSP_SLURM_AT_LEAST(25, 5))
+
+/* Returns slurmctld's description of a node, as root sees it, in a buffer that the caller frees.
+ * Before 24.05 pack_one_node() returns the bytes alone. */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_PACK_ONE_NODE(name) pack_one_node(SHOW_ALL, 0, (name), SLURM_PROTOCOL_VERSION)
+#else
+static inline buf_t *osp_pack_one_node(char *name)
+{
+	char *bytes = NULL;
+	int count = 0;
+
+	pack_one_node(&bytes, &count, SHOW_ALL, 0, name, SLURM_PROTOCOL_VERSION);
+	return create_buf(bytes, (uint32_t)count);
+}
+#define OSP_PACK_ONE_NODE(name) osp_pack_one_node(name)
+#endif
+
 /*
  * The answer for a gang that waits: Slurm turns it into "nodes are busy" (node_scheduler.c). 26.05
  * has an error for "no domain of the fabric fits", ESLURM_TOPO_NO_FIT, and squeue has words for it;

@@ -35,6 +35,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_parts.c \
 	sched/shadow_plans.c \
 	sched/shadow_promise.c \
+	sched/shadow_readback.c \
 	sched/shadow_request.c \
 	sched/shadow_seam.c \
 	sched/shadow_slurm.h \

@@ -9,6 +9,7 @@
  *	shadow_files.c		their files, read at start and on reconfigure; copies of good ones
  *	shadow_follow.c		the thread that puts a changed topology in force
  *	shadow_layout.c		are Slurm's records as this build's headers say?
+ *	shadow_readback.c	does Slurm read each field where this build writes it?
  *	shadow_nodes.c		Slurm's node table as sets: free, to be booted, weight, kind
  *	shadow_places.c		which nodes' places may be old
  *	shadow_count.[ch]	what running jobs hold of each node, counted along with them

@@ -4,9 +4,9 @@
  *
  * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or
  * of an option of configure. Slurm's allocator knows how large each record really is, and records
- * carry marks; both are compared with the headers'. A change that moves no mark and changes no size
- * stays unseen. The compiler checks that the headers have the members that we read and write, with
- * their types.
+ * carry marks; both are compared with the headers'. Then Slurm's own functions read the fields
+ * (shadow_readback.c). The compiler checks that the headers have the members that we read and
+ * write, with their types.
  */
 #include "sched/shadow.h"
 
@@ -80,7 +80,7 @@ static bool is(const char *what, uint64_t bytes, uint64_t built, bool marked, ch
 	return false;
 }
 
-bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
+static bool fits_job(const job_record_t *job, char *why, size_t why_bytes)
 {
 	return is("job", bytes_of(job), shadow_layout.job_bytes, job->magic == JOB_MAGIC, why,
 		  why_bytes) &&
@@ -88,46 +88,115 @@ bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes
 		  job->details->magic == DETAILS_MAGIC, why, why_bytes);
 }
 
-static bool fits_node(const node_record_t *node, char *why, size_t why_bytes)
+static bool fits_node(node_record_t *node, char *why, size_t why_bytes)
 {
 	return is("node", bytes_of(node), shadow_layout.node_bytes, node->magic == NODE_MAGIC, why,
 		  why_bytes) &&
 	       is("node's configuration", bytes_of(node->config_ptr), shadow_layout.config_bytes,
-		  node->config_ptr->magic == CONFIG_MAGIC, why, why_bytes);
+		  node->config_ptr->magic == CONFIG_MAGIC, why, why_bytes) &&
+	       shadow_reads_back_node(node, why, why_bytes);
 }
 
-static bool fits_partition(const part_record_t *partition, char *why, size_t why_bytes)
+static bool fits_partition(part_record_t *partition, char *why, size_t why_bytes)
 {
 	return is("partition", bytes_of(partition), shadow_layout.partition_bytes,
-		  partition->magic == PART_MAGIC, why, why_bytes);
+		  partition->magic == PART_MAGIC, why, why_bytes) &&
+	       shadow_reads_back_partition(partition, why, why_bytes);
 }
 
-/* Looks at an empty job record before any job exists, if Slurm's library makes one. */
-static bool fits_new_job(char *why, size_t why_bytes)
+static node_record_t *first_node(void)
 {
-	bool fits = true;
-#if OSP_HAVE_JOB_RECORD_CREATE
-	job_record_t *job = job_record_create();
-
-	fits = shadow_layout_fits_job(job, why, why_bytes);
-	if (fits)
-		job_record_delete(job);
-#else
-	(void)why;
-	(void)why_bytes;
-#endif
-	return fits;
-}
-
-bool shadow_layout_fits(char *why, size_t why_bytes)
-{
-	const node_record_t *node = NULL;
+	node_record_t *node = NULL;
 
 	for (int i = 0; i < node_record_count && !node; i++)
 		node = node_record_table_ptr[i];
+	return node;
+}
+
+/* Returns the default partition, or one of the first node's; NULL: there is none. */
+static part_record_t *any_partition(void)
+{
+	const node_record_t *node = first_node();
+
+	if (default_part_loc)
+		return default_part_loc;
+	return node && node->part_cnt ? node->part_pptr[0] : NULL;
+}
+
+#if OSP_HAVE_JOB_RECORD_CREATE
+
+/* Looks at an empty job record before any job exists. */
+static bool fits_new_job(char *why, size_t why_bytes)
+{
+	part_record_t *partition = any_partition();
+	job_record_t *job = job_record_create();
+	bool fits = fits_job(job, why, why_bytes) &&
+		    (!partition || shadow_reads_back_job(job, partition, why, why_bytes));
+
+	if (fits)
+		job_record_delete(job);
+	return fits;
+}
+
+bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
+{
+	return fits_job(job, why, why_bytes);
+}
+
+#else
+
+/* Slurm's library makes no job: shadow_layout_fits_job() looks at the first. */
+static bool fits_new_job(char *why, size_t why_bytes)
+{
+	(void)why;
+	(void)why_bytes;
+	return true;
+}
+
+/* Has the fields of a job read back, of the size that another job had. */
+static bool reads_back(char *why, size_t why_bytes)
+{
+	part_record_t *partition = any_partition();
+	job_record_t *job;
+	bool fits;
+
+	if (!partition)
+		return true;
+	job = xmalloc(sizeof(*job));
+	job->magic = JOB_MAGIC;
+	job->details = xmalloc(sizeof(*job->details));
+	job->details->magic = DETAILS_MAGIC;
+	fits = shadow_reads_back_job(job, partition, why, why_bytes);
+	xfree(job->details);
+	xfree(job);
+	return fits;
+}
+
+bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
+{
+	static bool was_read_back, differs;
+	static char difference[128];
+
+	if (!fits_job(job, why, why_bytes))
+		return false;
+	if (!was_read_back)
+		differs = !reads_back(difference, sizeof(difference));
+	was_read_back = true;
+	if (differs)
+		snprintf(why, why_bytes, "%s", difference);
+	return !differs;
+}
+
+#endif
+
+bool shadow_layout_fits(char *why, size_t why_bytes)
+{
+	node_record_t *node = first_node();
+	part_record_t *partition = any_partition();
+
 	if (node && !fits_node(node, why, why_bytes))
 		return false;
-	if (default_part_loc && !fits_partition(default_part_loc, why, why_bytes))
+	if (partition && !fits_partition(partition, why, why_bytes))
 		return false;
 	return fits_new_job(why, why_bytes);
 }

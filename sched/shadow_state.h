@@ -165,14 +165,62 @@ struct shadow_layout {
 };
 
 /*
- * Looks at a node, the default partition and, if Slurm's library can make one (from 24.05 on), an
- * empty job. Returns false with `why` if one of them does not have the size or the mark that this
- * build's headers say. Called once, after Slurm has read its nodes.
+ * Looks at a node, a partition and, if Slurm's library can make one (from 24.05 on), an empty job.
+ * Returns false with `why` if one of them does not have the size or the mark that this build's
+ * headers say, or if Slurm reads one of its fields elsewhere. Called once, after Slurm has read its
+ * nodes, with its locks held for writing.
  */
 bool shadow_layout_fits(char *why, size_t why_bytes);
 
-/* Does the same for one job that has details. */
+/* Does the same for one job that has details. Before 24.05 the first job that fits has the fields
+ * read back, too. */
 bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes);
+
+/* --- shadow_readback.c ------------------------------------------------------------------------ */
+
+enum shadow_record {
+	SHADOW_JOB,
+	SHADOW_DETAILS,
+	SHADOW_NODE,
+	SHADOW_CONFIG,
+	SHADOW_PARTITION,
+	SHADOW_RECORDS,
+};
+
+/* OWN: nothing is written, what is there is compared. */
+enum shadow_field_kind {
+	SHADOW_NUMBER,
+	SHADOW_END, /* a time after every other */
+	SHADOW_TEXT,
+	SHADOW_SET,
+	SHADOW_OWN_NUMBER,
+	SHADOW_OWN_TEXT,
+	SHADOW_OWN_SET,
+};
+
+/* A field of one of Slurm's records, and its place in what slurm.h declares for clients. */
+struct shadow_field {
+	uint32_t offset;
+	uint32_t shown_offset;
+	uint8_t bytes;
+	uint8_t shown_bytes;
+	uint8_t of;   /* enum shadow_record */
+	uint8_t kind; /* enum shadow_field_kind */
+	char name[20];
+};
+
+/* Ends with a field of SHADOW_RECORDS. */
+extern const volatile struct shadow_field shadow_fields[];
+
+/*
+ * Return whether Slurm's own functions read each field of the record where this build writes it;
+ * else `why` says which not. The job is one that nobody knows, with details; the partition is any.
+ * The caller holds Slurm's locks of nodes and partitions for writing.
+ */
+bool shadow_reads_back_job(job_record_t *job, part_record_t *partition, char *why,
+			   size_t why_bytes);
+bool shadow_reads_back_node(node_record_t *node, char *why, size_t why_bytes);
+bool shadow_reads_back_partition(part_record_t *partition, char *why, size_t why_bytes);
 
 /* --- shadow_places.c -------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
+#include "src/common/assoc_mgr.h"
 #include "src/common/run_in_daemon.h"
+#include "src/common/slurm_protocol_pack.h"
 #include "src/slurmctld/reservation.h"
 
 struct fake_slurm fake_slurm;
@@ -103,6 +106,187 @@ int job_requeue(uid_t uid, uint32_t job_id, slurm_msg_t *message, bool preempt, 
 	return requeue(find_job_record(job_id));
 }
 #endif
+
+/* --- what Slurm says of its records to clients ------------------------------------------------ */
+
+static const void *packed[SHADOW_RECORDS];
+
+void pack_job(job_record_t *job, uint16_t flags, buf_t *buffer, uint16_t version, uid_t uid,
+	      bool has_lock)
+{
+	(void)flags, (void)buffer, (void)version, (void)uid, (void)has_lock;
+	if (fake_slurm.faults)
+		raise(SIGSEGV);
+	packed[SHADOW_JOB] = job;
+	packed[SHADOW_DETAILS] = job->details;
+}
+
+void pack_part(part_record_t *partition, buf_t *buffer, uint16_t version)
+{
+	(void)buffer, (void)version;
+	if (fake_slurm.faults)
+		raise(SIGBUS);
+	packed[SHADOW_PARTITION] = partition;
+}
+
+static void pack_node(const char *name)
+{
+	const node_record_t *node;
+
+	if (fake_slurm.faults)
+		raise(SIGSEGV);
+	for (int i = 0; i < node_record_count; i++) {
+		node = node_record_table_ptr[i];
+		if (!node || strcmp(node->name, name) != 0)
+			continue;
+		packed[SHADOW_NODE] = node;
+		packed[SHADOW_CONFIG] = node->config_ptr;
+	}
+}
+
+#if OSP_SLURM_AT_LEAST(24, 5)
+buf_t *pack_one_node(uint16_t flags, uid_t uid, char *name, uint16_t version)
+{
+	(void)flags, (void)uid, (void)version;
+	pack_node(name);
+	return init_buf(BUF_SIZE);
+}
+#else
+void pack_one_node(char **bytes, int *count, uint16_t flags, uid_t uid, char *name,
+		   uint16_t version)
+{
+	(void)flags, (void)uid, (void)version;
+	pack_node(name);
+	*bytes = xmalloc(*count = 16);
+}
+#endif
+
+/* Copies a field into what clients get. */
+static void show(const struct shadow_field *field, void *description)
+{
+	const char *from = (const char *)packed[field->of] + field->offset;
+	char *to = (char *)description + field->shown_offset, *text;
+	bitstr_t *set;
+	int32_t *ranges;
+
+	switch (field->kind) {
+	case SHADOW_TEXT:
+	case SHADOW_OWN_TEXT:
+		memcpy(&text, from, sizeof(text));
+		text = xstrdup(text);
+		memcpy(to, &text, sizeof(text));
+		break;
+	case SHADOW_SET:
+	case SHADOW_OWN_SET:
+		memcpy(&set, from, sizeof(set));
+		ranges = set ? bitstr2inx(set) : NULL;
+		memcpy(to, &ranges, sizeof(ranges));
+		break;
+	default:
+		memcpy(to, from,
+		       field->bytes < field->shown_bytes ? field->bytes : field->shown_bytes);
+	}
+}
+
+static void *describe(size_t bytes, enum shadow_record first, enum shadow_record last)
+{
+	void *description = xmalloc(bytes);
+	struct shadow_field field;
+
+	for (size_t i = 0; (field = shadow_fields[i]).of < SHADOW_RECORDS; i++) {
+		if (field.of >= first && field.of <= last)
+			show(&field, description);
+	}
+	if (fake_slurm.at_description)
+		fake_slurm.at_description(first, description);
+	return description;
+}
+
+static void free_description(void *description, enum shadow_record first, enum shadow_record last)
+{
+	struct shadow_field field;
+	void *pointer;
+
+	for (size_t i = 0; description && (field = shadow_fields[i]).of < SHADOW_RECORDS; i++) {
+		if (field.of < first || field.of > last || field.kind == SHADOW_NUMBER ||
+		    field.kind == SHADOW_END || field.kind == SHADOW_OWN_NUMBER)
+			continue;
+		memcpy(&pointer, (char *)description + field.shown_offset, sizeof(pointer));
+		xfree(pointer);
+	}
+	xfree(description);
+}
+
+void assoc_mgr_lock(assoc_mgr_lock_t *locks)
+{
+	assert_int_equal(locks->qos, READ_LOCK);
+	fake_slurm.qos_locks++;
+}
+
+void assoc_mgr_unlock(assoc_mgr_lock_t *locks)
+{
+	(void)locks;
+	fake_slurm.qos_locks--;
+}
+
+/* Slurm's own want its plugins (22.05). */
+void slurm_free_job_info_msg(job_info_msg_t *jobs)
+{
+	if (jobs)
+		free_description(jobs->job_array, SHADOW_JOB, SHADOW_DETAILS);
+	xfree(jobs);
+}
+
+void slurm_free_node_info_msg(node_info_msg_t *nodes)
+{
+	if (nodes)
+		free_description(nodes->node_array, SHADOW_NODE, SHADOW_CONFIG);
+	xfree(nodes);
+}
+
+void slurm_free_partition_info_msg(partition_info_msg_t *said)
+{
+	if (said)
+		free_description(said->partition_array, SHADOW_PARTITION, SHADOW_PARTITION);
+	xfree(said);
+}
+
+int unpack_msg(slurm_msg_t *message, buf_t *buffer)
+{
+	job_info_msg_t *jobs;
+	node_info_msg_t *nodes;
+	partition_info_msg_t *partitions_said;
+	const job_record_t *job;
+
+	(void)buffer;
+	if (fake_slurm.unpack_rc)
+		return fake_slurm.unpack_rc;
+	switch (message->msg_type) {
+	case RESPONSE_JOB_INFO:
+		message->data = jobs = xmalloc(sizeof(*jobs));
+		jobs->record_count = 1;
+		jobs->job_array = describe(sizeof(*jobs->job_array), SHADOW_JOB, SHADOW_DETAILS);
+		job = packed[SHADOW_JOB];
+		jobs->job_array->time_limit =
+			job->part_ptr->max_time + fake_slurm.reads_another_partition;
+		break;
+	case RESPONSE_NODE_INFO:
+		message->data = nodes = xmalloc(sizeof(*nodes));
+		nodes->record_count = fake_slurm.hides_nodes ? 0 : 1;
+		if (!fake_slurm.hides_nodes)
+			nodes->node_array =
+				describe(sizeof(*nodes->node_array), SHADOW_NODE, SHADOW_CONFIG);
+		break;
+	default:
+		assert_int_equal(message->msg_type, RESPONSE_PARTITION_INFO);
+		message->data = partitions_said = xmalloc(sizeof(*partitions_said));
+		partitions_said->record_count = 1;
+		partitions_said->partition_array =
+			describe(sizeof(*partitions_said->partition_array), SHADOW_PARTITION,
+				 SHADOW_PARTITION);
+	}
+	return SLURM_SUCCESS;
+}
 
 #if OSP_SLURM_AT_LEAST(23, 2)
 int create_resv(resv_desc_msg_t *wanted, char **err_msg)

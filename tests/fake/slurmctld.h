@@ -29,10 +29,17 @@ struct fake_slurm {
 	uint32_t test_ms;	  /* how much later the monotonic clock is after each question */
 	uint32_t late_ms;	  /* and for what else takes time */
 	uint16_t last_mode;
-	uint32_t locks;			/* how often slurmctld's lock was taken */
-	uint32_t ends_at_lock;		/* slurmctld ends while this lock is waited for; 0: never */
-	uint32_t requeues;		/* how often a job was put back */
-	int requeue_rc;			/* what is answered instead */
+	uint32_t locks;	       /* how often slurmctld's lock was taken */
+	uint32_t ends_at_lock; /* slurmctld ends while this lock is waited for; 0: never */
+	uint32_t requeues;     /* how often a job was put back */
+	int requeue_rc;	       /* what is answered instead */
+	/* called with what a client would be told of a job, a node or a partition */
+	void (*at_description)(enum shadow_record of, void *description);
+	int unpack_rc;			/* what unpack_msg() returns instead */
+	bool hides_nodes;		/* no node is described */
+	bool faults;			/* reading a record ends with a signal */
+	uint32_t qos_locks;		/* taken, and not given back */
+	bool reads_another_partition;	/* of a job */
 	void (*at_lock)(uint32_t lock); /* called before the lock of this number is taken */
 	/* the reservation that there is ("" for none), how often one was made, and what is answered
 	 * instead */

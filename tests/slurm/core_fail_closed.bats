@@ -90,6 +90,55 @@ other_layout() {
 	fi
 }
 
+# other_field FILE FIELD: that field of a record 4 bytes later than the headers say
+other_field() {
+	# struct shadow_field: offset, shown_offset, bytes, shown_bytes, of, kind, name[20]
+	python3 -c '
+import struct, sys
+bytes = open(sys.argv[1], "rb").read()
+name = sys.argv[2].encode()
+rows = [at for at in range(len(bytes)) if bytes.startswith(name + b"\0" * (20 - len(name)), at)]
+assert len(rows) == 1, rows
+at = rows[0] - 12
+offset = struct.unpack_from("<I", bytes, at)[0] + 4
+with open(sys.argv[1], "r+b") as file:
+    file.seek(at)
+    file.write(struct.pack("<I", offset))' "$1" "$2"
+}
+
+# refuses_field FIELD RECORD: Slurm has it elsewhere than this build. What is written there may be another field of Slurm's,
+# which is named then, or a pointer, which is a fault.
+refuses_field() {
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
+	other_field "$BATS_TEST_TMPDIR/other/select_cons_tres.so" "$1"
+	fails_to_start 'was built with headers of another Slurm' \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	matches "$output" "this one: it (reads a $2's [a-z_]+ elsewhere|faults when it reads a $2 as this build writes it)\. Build Onespine with the source"
+}
+
+@test "Slurm reads a field of a node, a partition or, from 24.05 on, a job elsewhere" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	refuses_field mem_spec_limit node
+	refuses_field cpus_efctv node
+	refuses_field priority_tier partition
+	if slurm_at_least 24.05; then
+		refuses_field time_min job
+		refuses_field ntasks_per_node job
+	fi
+}
+
+@test "the same for a job before 24.05: with the first gang" {
+	slurm_at_least 24.05 && skip "there at the start"
+	mkdir "$BATS_TEST_TMPDIR/other"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
+	other_field "$BATS_TEST_TMPDIR/other/select_cons_tres.so" time_min
+	cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	submit --gang -N2
+	await 20 log_since "headers of another Slurm 2[0-9.]+ than this one: it reads a job's time_min elsewhere"
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
 @test "another SelectType" {
 	fails_to_start "$MISSING" --conf SelectType=select/linear --conf SelectTypeParameters=
 	holds "$output" 'set SelectType=select/cons_tres'

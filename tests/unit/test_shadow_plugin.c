@@ -3,6 +3,7 @@
  * passes on */
 #include "tests/fake/slurmctld.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "sched/seam.h"
@@ -221,6 +222,145 @@ static void compares_records(void **state)
 	assert_true(shadow_layout_fits(why, sizeof(why)));
 	node_record_count = NODES;
 	default_part_loc = find_part_record((char *)"gpu");
+}
+
+/* --- fields that Slurm reads elsewhere -------------------------------------------------------- */
+
+static struct shadow_field bent_field;
+
+/* Says something else of one field, as a Slurm would that has it elsewhere. */
+static void says_another(enum shadow_record of, void *description)
+{
+	char *shown = (char *)description + bent_field.shown_offset, *pointer;
+
+	if (of != (bent_field.of == SHADOW_DETAILS  ? SHADOW_JOB
+		   : bent_field.of == SHADOW_CONFIG ? SHADOW_NODE
+						    : bent_field.of))
+		return;
+	if (bent_field.kind == SHADOW_NUMBER || bent_field.kind == SHADOW_END ||
+	    bent_field.kind == SHADOW_OWN_NUMBER) {
+		shown[0] ^= 1;
+		return;
+	}
+	memcpy(&pointer, shown, sizeof(pointer));
+	pointer[0] ^= 1;
+}
+
+static job_record_t *unknown_job(void)
+{
+	job_record_t *job = xmalloc(sizeof(*job));
+
+	job->details = xmalloc(sizeof(*job->details));
+	return job;
+}
+
+static void free_unknown_job(job_record_t *job)
+{
+	xfree(job->details);
+	xfree(job);
+}
+
+/* Compares all, as at the start, and one job. */
+static bool reads_back(job_record_t *job, char *why, size_t why_bytes)
+{
+	return shadow_reads_back_node(node_record_table_ptr[0], why, why_bytes) &&
+	       shadow_reads_back_partition(default_part_loc, why, why_bytes) &&
+	       shadow_reads_back_job(job, default_part_loc, why, why_bytes);
+}
+
+static void refuses_each_field_that_is_read_elsewhere(void **state)
+{
+	job_record_t *job = unknown_job();
+	const job_record_t empty = *job;
+	const node_record_t node = *node_record_table_ptr[0];
+	char why[128], wanted[64];
+	size_t fields = 0;
+
+	(void)state;
+	assert_true(reads_back(job, why, sizeof(why)));
+	fake_slurm.at_description = says_another;
+	for (; shadow_fields[fields].of < SHADOW_RECORDS; fields++) {
+		bent_field = shadow_fields[fields];
+		assert_false(reads_back(job, why, sizeof(why)));
+		snprintf(wanted, sizeof(wanted), "it reads a %s %s elsewhere",
+			 bent_field.of <= SHADOW_DETAILS  ? "job's"
+			 : bent_field.of <= SHADOW_CONFIG ? "node's"
+							  : "partition's",
+			 bent_field.name);
+		assert_string_equal(why, wanted);
+	}
+	assert_true(fields > 60);
+	fake_slurm.at_description = NULL;
+	assert_true(reads_back(job, why, sizeof(why)));
+	/* nothing of it stays; the details are another structure */
+	assert_ptr_equal(job->details, empty.details);
+	assert_null(job->admin_comment);
+	assert_int_equal(job->priority, 0);
+	assert_null(job->node_bitmap);
+	assert_null(job->details->req_nodes);
+	assert_memory_equal(node_record_table_ptr[0], &node, sizeof(node));
+	free_unknown_job(job);
+}
+
+static void refuses_what_it_cannot_read_back(void **state)
+{
+	job_record_t *job = unknown_job();
+	bitstr_t *nodes = default_part_loc->node_bitmap;
+	struct sigaction before, after;
+	char why[128];
+
+	(void)state;
+	sigaction(SIGSEGV, NULL, &before);
+	fake_slurm.reads_another_partition = true;
+	assert_false(reads_back(job, why, sizeof(why)));
+	assert_string_equal(why, "it reads a job's part_ptr elsewhere");
+	fake_slurm.reads_another_partition = false;
+	fake_slurm.unpack_rc = SLURM_ERROR;
+	assert_false(shadow_reads_back_job(job, default_part_loc, why, sizeof(why)));
+	assert_string_equal(why, "its own library cannot read what it says of a job");
+	assert_false(shadow_reads_back_node(node_record_table_ptr[0], why, sizeof(why)));
+	assert_string_equal(why, "its own library cannot read what it says of a node");
+	assert_false(shadow_reads_back_partition(default_part_loc, why, sizeof(why)));
+	assert_string_equal(why, "its own library cannot read what it says of a partition");
+	fake_slurm.unpack_rc = SLURM_SUCCESS;
+	fake_slurm.faults = true;
+	assert_false(shadow_reads_back_job(job, default_part_loc, why, sizeof(why)));
+	assert_string_equal(why, "it faults when it reads a job as this build writes it");
+	assert_false(shadow_reads_back_node(node_record_table_ptr[0], why, sizeof(why)));
+	assert_string_equal(why, "it faults when it reads a node as this build writes it");
+	assert_false(shadow_reads_back_partition(default_part_loc, why, sizeof(why)));
+	assert_string_equal(why, "it faults when it reads a partition as this build writes it");
+	fake_slurm.faults = false;
+	assert_int_equal(fake_slurm.qos_locks, 0);
+	sigaction(SIGSEGV, NULL, &after);
+	assert_ptr_equal(after.sa_handler, before.sa_handler); /* no handler of ours stays */
+	fake_slurm.hides_nodes = true; /* a node for the future is shown to nobody */
+	default_part_loc->node_bitmap = NULL;
+	assert_true(reads_back(job, why, sizeof(why)));
+	default_part_loc->node_bitmap = nodes;
+	free_unknown_job(job);
+}
+
+/* No partition is the default, or the first node is in none. */
+static void looks_at_a_partition_of_the_first_node(void **state)
+{
+	node_record_t *node = node_record_table_ptr[0];
+	part_record_t *partition = default_part_loc, *of_node[1] = {partition};
+	char why[128];
+
+	(void)state;
+	default_part_loc = NULL;
+	assert_true(shadow_layout_fits(why, sizeof(why)));
+	node->part_cnt = 1;
+	node->part_pptr = (void *)of_node;
+	partition->magic++;
+	assert_false(shadow_layout_fits(why, sizeof(why)));
+	assert_string_equal(why, "a partition has its mark elsewhere");
+	partition->magic--;
+	assert_true(shadow_layout_fits(why, sizeof(why)));
+	node->part_cnt = 0;
+	node->part_pptr = NULL;
+	default_part_loc = partition;
 }
 
 /* Such a job is Slurm's alone: not read, not counted, not placed. */
@@ -522,6 +662,9 @@ int main(void)
 		TEST(says_when_slurm_fails_to_read_nodes),
 		TEST(does_nothing_in_a_client),
 		TEST(compares_records),
+		TEST(refuses_each_field_that_is_read_elsewhere),
+		TEST(refuses_what_it_cannot_read_back),
+		TEST(looks_at_a_partition_of_the_first_node),
 		TEST(leaves_a_job_of_another_layout_to_slurm),
 		TEST(answers_the_seam),
 		TEST(counts_what_slurm_calls),
