@@ -134,6 +134,15 @@ const char *osp_import_warning(const struct osp_import *import, size_t index)
 	return import->warnings[index];
 }
 
+const char *osp_import_level_name(const struct osp_import *import, uint32_t layer)
+{
+	const struct osp_import_options *options = &import->options;
+
+	if (!options->level_names)
+		return osp_default_level_name(layer);
+	return layer <= options->level_name_count ? options->level_names[layer - 1] : "layer";
+}
+
 int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
 			    struct osp_error *error)
 {

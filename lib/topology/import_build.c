@@ -136,13 +136,7 @@ static int learn_zone(struct build *build, uint32_t index)
 
 static const char *layer_name(const struct build *build, uint32_t layer)
 {
-	const struct osp_import_options *options = &build->import->options;
-
-	if (!layer)
-		return BLOCK_LEVEL;
-	if (!options->level_names)
-		return osp_default_level_name(layer);
-	return layer <= options->level_name_count ? options->level_names[layer - 1] : "layer";
+	return layer ? osp_import_level_name(build->import, layer) : BLOCK_LEVEL;
 }
 
 static int add_wire(struct build *build, uint32_t tag, const char *name, uint32_t layer,

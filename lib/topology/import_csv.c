@@ -171,28 +171,41 @@ static bool order_switches(const struct columns *columns, uint32_t host, uint32_
 	return true;
 }
 
+/* Returns whether a column has the name of another level than the one that it becomes. */
+static bool becomes_another(const struct osp_import *import, const struct columns *columns)
+{
+	for (uint32_t i = 0; i < columns->switch_count; i++) {
+		int height = height_of(columns->names[columns->switches[i]]);
+
+		if (!import->options.level_names && height > 0 &&
+		    (uint32_t)height != columns->switch_count - i)
+			return true;
+	}
+	return false;
+}
+
 /* Takes the columns by the header's names. Warns how it takes them if the names do not say. */
 static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 			 struct columns *columns, struct osp_error *error)
 {
 	bool hosts_reported = find_hosts(columns, &columns->host);
 	bool order_reported = order_switches(columns, columns->host, columns->switches);
-	char all[200] = "";
+	char all[300] = "";
 
 	columns->switch_count = columns->field_count - 1;
-	if (hosts_reported && order_reported)
+	if (hosts_reported && order_reported && !becomes_another(import, columns))
 		return 0;
 	for (uint32_t i = 0; i < columns->switch_count; i++) {
 		size_t used = strlen(all);
 
-		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
-			 columns->names[columns->switches[i]]);
+		snprintf(all + used, sizeof(all) - used, "%s%s as %s", i ? ", " : "",
+			 columns->names[columns->switches[i]],
+			 osp_import_level_name(import, columns->switch_count - i));
 	}
-	return osp_import_warn(
-		import, error,
-		"%s: column %.64s is taken for the hosts and, top layer first, %s for their "
-		"switches; --columns can say otherwise",
-		csv->file, columns->names[columns->host], all);
+	return osp_import_warn(import, error,
+			       "%s: column %.64s is taken for the hosts and, top layer first, %s "
+			       "for their switches; --columns and --levels can say otherwise",
+			       csv->file, columns->names[columns->host], all);
 }
 
 /* Refuses an order of columns that contradicts their names. */

@@ -111,6 +111,9 @@ int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, co
 int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
 			    struct osp_error *error);
 
+/* Returns the name of the level that a layer becomes; 1 is the lowest. */
+const char *osp_import_level_name(const struct osp_import *import, uint32_t layer);
+
 /*
  * Refuses columns of switches that only the header names and that the lines contradict
  * (import_csv.c).

@@ -408,7 +408,7 @@ adapters() {
 		{ echo "$said" && false; }
 }
 
-# The lists of OCI's own scripts (oci-hpc b5285a6, samples/gpu): each is right on its shapes, and harmful on all others
+# The lists of OCI's own scripts (oci-hpc b5285a6, GB300's 6f7b014, samples/gpu): each is right on its shapes, and harmful on all others
 @test "--script: each shape's list on each shape of OCI" {
 	local -A shape_list=(
 		[BM.GPU.B4.8]="=mlx5_5,mlx5_6,mlx5_7,mlx5_8,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_14,mlx5_15,mlx5_16,mlx5_17,mlx5_9,mlx5_10,mlx5_11,mlx5_12"
@@ -417,10 +417,12 @@ adapters() {
 		[BM.GPU.H200.8]="=mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11"
 		[BM.GPU.B300.8]="=mlx5_0,mlx5_1,mlx5_7,mlx5_8,mlx5_9,mlx5_10,mlx5_11,mlx5_12,mlx5_13,mlx5_14,mlx5_16,mlx5_17,mlx5_18,mlx5_19,mlx5_20,mlx5_21"
 		[BM.GPU.GB200.4]="=mlx5_0,mlx5_1,mlx5_3,mlx5_4"
+		[BM.GPU.GB300.4]="=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_5,mlx5_6,mlx5_7,mlx5_8"
 	)
 	local -A same=([BM.GPU.A100-v2.8]=BM.GPU.B4.8 [BM.GPU.B200.8]=BM.GPU.H200.8)
 	local type of said failed=0 asked=0
-	for type in BM.GPU.B4.8 BM.GPU.A100-v2.8 BM.GPU4.8 BM.GPU.H100.8 BM.GPU.H200.8 BM.GPU.B200.8 BM.GPU.B300.8; do
+	for type in BM.GPU.B4.8 BM.GPU.A100-v2.8 BM.GPU4.8 BM.GPU.H100.8 BM.GPU.H200.8 BM.GPU.B200.8 BM.GPU.B300.8 \
+		BM.GPU.GB200.4 BM.GPU.GB300.4; do
 		for of in "${!shape_list[@]}"; do
 			adapters "$type" "${shape_list[$of]}"
 			if [[ $of == "${same[$type]:-$type}" ]]; then
@@ -433,7 +435,10 @@ adapters() {
 			((++asked))
 		done
 	done
-	((asked == 42 && !failed))
+	((asked == 63 && !failed))
+	# where GB300 has several planes, its devices have names of their own
+	adapters BM.GPU.GB300.4 rdma_vf_rail0,rdma_vf_rail1,rdma_vf_rail2,rdma_vf_rail3
+	[[ $said == *'0 harmful'* ]]
 }
 
 @test "--script: what options do that their user did not mean" {

@@ -273,6 +273,36 @@ Their nodes start, and nobody knows yet where (no violation):
 	TERM=dumb on_terminal | diff "$MAP/small.txt" -
 }
 
+@test "map: NVLink domains below a leaf are apart in its row; a level beside the tree is named, and not drawn" {
+	local n
+	for n in {1..16}; do
+		printf 'gpu-%d,s%d,l%d,r%d\n' "$n" $(((n + 7) / 8)) $(((n + 7) / 8)) $(((n + 2) / 3))
+	done | sed '1i host,spine,leaf,nvlink' >hosts.csv
+	onespine topology import --from=csv --levels=nvlink,leaf,spine -o racks hosts.csv
+	run onespine map --state="$MAP/small.json" --topology=racks
+	[ "${lines[0]}" = 'small: 16 nodes: 10 busy, 3 free, 3 out; 5 jobs, 3 of them gangs' ]
+	[ "${lines[2]}" = '│ l1  A A A  A D x  . .  │  │ l2  B  B B E  d r ~  C │' ]
+	cat >crossing.yaml <<-END
+		- topology: fabric
+		  cluster_default: true
+		  tree:
+		    switches:
+		      - {switch: s1, children: "l[1-2]"}
+		      - {switch: l1, nodes: "gpu-[1-8]"}
+		      - {switch: l2, nodes: "gpu-[9-16]"}
+		- topology: racks
+		  block:
+		    block_sizes: [4]
+		    blocks:
+		      - {block: r1, nodes: "gpu-[1-6]"}
+		      - {block: r2, nodes: "gpu-[7-12]"}
+	END
+	onespine topology import --from=slurm -o crossing crossing.yaml
+	run onespine map --state="$MAP/small.json" --topology=crossing
+	[ "${lines[0]}" = 'small: 16 nodes: 10 busy, 3 free, 3 out; 5 jobs, 3 of them gangs; nvlink is beside the tree, and not drawn' ]
+	[ "${lines[2]}" = '│ l1  A A A A D x . . │' ]
+}
+
 @test "map --json is a state that draws the same map" {
 	onespine map --json --state="$MAP/small.json" >again.json
 	onespine map --state=again.json | diff "$MAP/small.txt" -

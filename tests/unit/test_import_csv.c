@@ -47,6 +47,10 @@ static void columns_by_their_names(void **state)
 		       "core c: n1 n2 n3\n");
 }
 
+#define TAKEN(host, switches)                                                                      \
+	"a: column " host " is taken for the hosts and, top layer first, " switches                \
+	" for their switches; --columns and --levels can say otherwise"
+
 static void columns_whose_names_do_not_tell(void **state)
 {
 	static const struct {
@@ -55,21 +59,18 @@ static void columns_whose_names_do_not_tell(void **state)
 	} cases[] = {
 		{"host,spine,leaf\nn1,s,l\n", NULL},
 		{"server,ASW\nn1,l\n", NULL},
-		{"n1,s,l\nn2,s,l\n", "a: column n1 is taken for the hosts and, top layer first, s, "
-				     "l for their switches; "
-				     "--columns can say otherwise"},
-		{"PSW,host,ASW\ns,n1,l\n",
-		 "a: column host is taken for the hosts and, top layer first, PSW, ASW for their "
-		 "switches; --columns can say otherwise"},
-		{"host,leaf,rack\nn1,l,r\n",
-		 "a: column host is taken for the hosts and, top layer first, leaf, rack for their "
-		 "switches; --columns can say otherwise"},
-		{"node,host,leaf\nn1,s,l\n",
-		 "a: column node is taken for the hosts and, top layer first, host, leaf for their "
-		 "switches; --columns can say otherwise"},
+		{"n1,s,l\nn2,s,l\n", TAKEN("n1", "s as spine, l as leaf")},
+		{"PSW,host,ASW\ns,n1,l\n", TAKEN("host", "PSW as spine, ASW as leaf")},
+		{"host,leaf,rack\nn1,l,r\n", TAKEN("host", "leaf as spine, rack as leaf")},
+		{"node,host,leaf\nn1,s,l\n", TAKEN("node", "host as spine, leaf as leaf")},
 		{"host,spineless,leaf\nn1,s,l\n",
-		 "a: column host is taken for the hosts and, top layer first, spineless, leaf for "
-		 "their switches; --columns can say otherwise"},
+		 TAKEN("host", "spineless as spine, leaf as leaf")},
+		/* in order, but no level has the column's name */
+		{"host,core,spine\nn1,c,s\n", TAKEN("host", "core as spine, spine as leaf")},
+		{"host,spine\nn1,s\n", TAKEN("host", "spine as leaf")},
+		{"host,spine,leaf,nvlink\nn1,s,l,r\n",
+		 TAKEN("host", "spine as core, leaf as spine, nvlink as leaf")},
+		{"host,pod,rack\nn1,s,l\n", NULL},
 	};
 
 	(void)state;
