@@ -6,10 +6,10 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'
 	export top_srcdir top_builddir SLURM_PLUGINS NVCC CC HARDENING HEADER_CPPFLAGS;
 HEADER_CPPFLAGS = $(DEFS) -I$(abs_top_builddir) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(SLURM_CPPFLAGS) $(HWLOC_CFLAGS) \
 	$(EXPAT_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
-TESTS += tests/check/gpu-run tests/check/hardening tests/check/layers tests/check/manuals tests/check/public-headers \
+TESTS += tests/check/glibc tests/check/gpu-run tests/check/hardening tests/check/layers tests/check/manuals tests/check/public-headers \
 	tests/check/promises tests/check/ptx tests/check/sass tests/check/sbom \
 	tests/check/scripts
-EXTRA_DIST += tests/check/hardening tests/check/promises tests/check/ptx tests/check/sass tests/check/sass-by-number tests/check/sbom tests/check/headers.c tests/gpu/run tests/gpu/hostile tests/gpu/load.cu tests/gpu/results tests/gpu/bundle tests/check/gpu-run tests/check/layers tests/check/manuals \
+EXTRA_DIST += tests/check/glibc tests/check/hardening tests/check/promises tests/check/ptx tests/check/sass tests/check/sass-by-number tests/check/sbom tests/check/headers.c tests/gpu/run tests/gpu/hostile tests/gpu/load.cu tests/gpu/results tests/gpu/bundle tests/check/gpu-run tests/check/layers tests/check/manuals \
 	tests/check/public-headers tests/check/releases tests/check/scripts \
 	tests/check/variants
 if HAVE_SLURM
