@@ -80,18 +80,22 @@ struct osp_figure {
 	double value;
 };
 
+#define OSP_SLOWED_COUNT 3
+
 /* A GPU, or an instance of a partitioned one (MIG), for the checks that load it. */
 struct osp_unit {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
 	char uuid[96];			 /* what CUDA_VISIBLE_DEVICES takes */
 	char model[96];
-	char address[16];   /* PCI */
-	bool whole;	    /* false: an instance, or a virtual GPU */
-	bool confidential;  /* copies to and from it are encrypted */
-	bool switched;	    /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
-	bool translated;    /* no NVLink is up, and an IOMMU translates its addresses */
-	bool busy;	    /* programs run on it that are not ours */
-	uint64_t slowed_ms; /* for how long heat and power brakes have lowered its clocks so far */
+	char address[16];  /* PCI */
+	bool whole;	   /* false: an instance, or a virtual GPU */
+	bool confidential; /* copies to and from it are encrypted */
+	bool switched;	   /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
+	bool translated;   /* no NVLink is up, and an IOMMU translates its addresses */
+	bool busy;	   /* programs run on it that are not ours */
+	/* For how long each cause has lowered its clocks since the driver was loaded: heat by
+	 * software, heat by hardware, a power brake. */
+	uint64_t slowed_ms[OSP_SLOWED_COUNT];
 	char held[OSP_WORD_BYTES];	 /* why a low speed of it only warns: osp_speed.held */
 	char doubt[OSP_WORD_BYTES];	 /* why its model's limits may not hold: osp_speed.doubt */
 	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" if it may be */

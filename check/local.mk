@@ -34,7 +34,7 @@ libcheck_la_SOURCES = \
 	check/runner/outcome.c \
 	check/base/root.c check/base/root.h \
 	check/base/site_group.c check/base/site_group.h check/base/site_program.c check/base/site_program.h \
-	check/runner/run_alike.c check/runner/run_lanes.c check/runner/run_later.c check/runner/run_start.c check/runner/run_pairs.c check/runner/run_private.h check/runner/run_speed.c \
+	check/runner/run_alike.c check/runner/run_lanes.c check/runner/run_later.c check/runner/run_start.c check/runner/run_pairs.c check/runner/run_pardon.c check/runner/run_private.h check/runner/run_speed.c \
 	check/runner/runner.c check/runner/site_checks.c check/runner/site_checks.h \
 	check/base/uvm.c check/base/uvm.h check/runner/result.c check/runner/valid.c
 nodist_libcheck_la_SOURCES = check/thresholds_builtin.c

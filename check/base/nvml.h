@@ -55,12 +55,16 @@ enum osp_nvml_return {
 #define OSP_NVML_LINK_CRC_DATA	 3
 #define OSP_NVML_LINK_SPEED_MBPS 90  /* field: of the links that are up, one way, MB/s */
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */
-/* Fields of nvml.h 12.9: for how many ns heat (found by software, by hardware) and the hardware's
- * power brake have lowered the clocks. nvmlPerfPolicyType_t: the first of them on older drivers. */
-#define OSP_NVML_SLOWED_BY_SOFTWARE 251
-#define OSP_NVML_SLOWED_BY_HEAT	    252
-#define OSP_NVML_SLOWED_BY_BRAKE    253
-#define OSP_NVML_POLICY_THERMAL	    1
+/*
+ * The first of three fields: for how many ns heat (found by software, by hardware) and the
+ * hardware's power brake have lowered the clocks. nvml.h 12.9 to 13.0 has them at 251, 13.1 and
+ * later at 269; at the other place are fields of another type, as at 251 in 12.8. The policy
+ * (nvmlPerfPolicyType_t) has the first of them on any driver.
+ */
+#define OSP_NVML_SLOWED		251
+#define OSP_NVML_SLOWED_NEWER	269
+#define OSP_NVML_SLOWED_TYPE	3 /* NVML_VALUE_TYPE_UNSIGNED_LONG_LONG */
+#define OSP_NVML_POLICY_THERMAL 1
 /*
  * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links lack the
  * older counters. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets, buffer overruns,

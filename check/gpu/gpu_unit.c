@@ -24,6 +24,7 @@
 
 #define FIND_MS	      10000
 #define LOCK_TRY_MS   50
+#define POWER_PERCENT 3	 /* less of its power costs a GPU less than the 16 % that a limit leaves */
 #define INSTANCES_MAX 16 /* a GPU has at most seven */
 #define UNITS_MAX     (OSP_GPUS_MAX * INSTANCES_MAX)
 
@@ -107,8 +108,8 @@ static bool is_clock_held(const struct osp_gpu *gpu, int clock, bool *known)
 	return false;
 }
 
-/* Returns whether the power limit is below its default. The one in force is lower than the one that
- * was set if the node, the chassis or an instance's owner limits the GPU too. */
+/* Returns whether the power limit is below its default by more than POWER_PERCENT. The one in force
+ * is lower than the one that was set if the node or the chassis limits the GPU too. */
 static bool is_power_held(const struct osp_gpu *gpu, bool *known)
 {
 	unsigned int now, usual, in_force;
@@ -120,7 +121,7 @@ static bool is_power_held(const struct osp_gpu *gpu, bool *known)
 	}
 	if (osp_nvml_power_limit_enforced(gpu->device, &in_force) == OSP_NVML_OK && in_force < now)
 		now = in_force;
-	return now < usual;
+	return (uint64_t)now * 100 < (uint64_t)usual * (100 - POWER_PERCENT);
 }
 
 /* Notes whether the power limit or a clock is below its default, and whether NVML reports them. */
@@ -137,32 +138,41 @@ static void set_held(const struct osp_gpu *gpu, struct osp_unit *unit)
 		doubt(unit, "NVML reports not all limits of power and clocks");
 }
 
+/* Reads the three counts from the first field on. Returns false if they are not there. */
+static bool read_slowed(const struct osp_gpu *gpu, unsigned int first, struct osp_unit *unit)
+{
+	struct osp_nvml_field fields[OSP_SLOWED_COUNT];
+	bool known = true;
+
+	memset(fields, 0, sizeof(fields));
+	for (unsigned int i = 0; i < OSP_SLOWED_COUNT; i++) {
+		fields[i].id = first + i;
+		fields[i].state = OSP_NVML_NOT_SUPPORTED;
+	}
+	if (osp_nvml_fields(gpu->device, OSP_SLOWED_COUNT, fields) != OSP_NVML_OK)
+		return false;
+	for (int i = 0; i < OSP_SLOWED_COUNT; i++) {
+		known &= fields[i].state == OSP_NVML_OK && fields[i].type == OSP_NVML_SLOWED_TYPE;
+		unit->slowed_ms[i] = fields[i].value.number / 1000000;
+	}
+	if (!known)
+		memset(unit->slowed_ms, 0, sizeof(unit->slowed_ms));
+	return known;
+}
+
 /* Sets for how long heat and power brakes have lowered the clocks. The power cap is left out: by it
  * an H100 computes at its usual speed. */
 static void set_slowed(const struct osp_gpu *gpu, struct osp_unit *unit)
 {
-	struct osp_nvml_field fields[] = {{.id = OSP_NVML_SLOWED_BY_SOFTWARE},
-					  {.id = OSP_NVML_SLOWED_BY_HEAT},
-					  {.id = OSP_NVML_SLOWED_BY_BRAKE}};
-	const int count = sizeof(fields) / sizeof(*fields);
 	struct osp_nvml_violation heat;
-	unsigned long long slowed_ns = 0;
-	int known = 0;
 
-	if (osp_nvml_fields(gpu->device, count, fields) == OSP_NVML_OK)
-		for (int i = 0; i < count; i++)
-			if (fields[i].state == OSP_NVML_OK) {
-				slowed_ns += fields[i].value.number;
-				known++;
-			}
-	if (!known &&
-	    osp_nvml_violation(gpu->device, OSP_NVML_POLICY_THERMAL, &heat) == OSP_NVML_OK) {
-		slowed_ns = heat.violation_ns;
-		known++;
-	}
-	if (!known)
+	if (read_slowed(gpu, OSP_NVML_SLOWED, unit) ||
+	    read_slowed(gpu, OSP_NVML_SLOWED_NEWER, unit))
+		return;
+	if (osp_nvml_violation(gpu->device, OSP_NVML_POLICY_THERMAL, &heat) == OSP_NVML_OK)
+		unit->slowed_ms[0] = heat.violation_ns / 1000000;
+	else
 		doubt(unit, "NVML does not report if heat lowers the clocks");
-	unit->slowed_ms = slowed_ns / 1000000;
 }
 
 static bool has_link(const struct osp_gpu *gpu)
@@ -374,23 +384,41 @@ static enum osp_found find_once(struct osp_check_context *context, unsigned int 
 	return found;
 }
 
+static unsigned int find_ms(const struct osp_check_context *context)
+{
+	unsigned int most_ms = context->deadline_most_ms, own_ms;
+	struct osp_pci_gpus gpus;
+
+	osp_pci_gpus(context, &gpus);
+	own_ms = FIND_MS + (unsigned int)gpus.count * OSP_DEADLINE_GPU_MS;
+	return most_ms && most_ms < own_ms ? most_ms : own_ms;
+}
+
+bool osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms)
+{
+	struct osp_hang_signs signs = {.waited_ms = 0};
+	char why[OSP_WHY_BYTES];
+	struct look look = {.units = units, .why = why, .why_bytes = sizeof(why)};
+	unsigned int most_ms = find_ms(context);
+	uint64_t now_ms = osp_now_ms();
+
+	if (until_ms && until_ms < now_ms + most_ms)
+		most_ms = until_ms > now_ms ? (unsigned int)(until_ms - now_ms) : 0;
+	return find_once(context, most_ms, &look, true, &signs) == OSP_FOUND;
+}
+
 enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
 			      size_t why_bytes)
 {
-	unsigned int most_ms = context->deadline_most_ms;
+	unsigned int most_ms = find_ms(context);
 	struct osp_hang_signs signs = {.waited_ms = 0};
 	struct look look = {.units = units, .why = why, .why_bytes = why_bytes};
 	char words[OSP_WHY_BYTES - 64], users[OSP_WORD_BYTES];
 	bool others = osp_process_of_others(context->root, users, sizeof(users));
-	struct osp_pci_gpus gpus;
-	unsigned int own_ms;
 	enum osp_found found;
 	enum osp_hang hang;
 	const char *value;
 
-	osp_pci_gpus(context, &gpus);
-	own_ms = FIND_MS + (unsigned int)gpus.count * OSP_DEADLINE_GPU_MS;
-	most_ms = most_ms && most_ms < own_ms ? most_ms : own_ms;
 	found = find_once(context, most_ms, &look, true, &signs);
 	if (found == OSP_FOUND_HANGING)
 		found = find_once(context, most_ms, &look, false, &signs);

@@ -35,6 +35,12 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 			      size_t why_bytes);
 
 /*
+ * Asks once more, once, until `until_ms` (0: as long as osp_units_find()), for what has changed.
+ * Returns true with at least one unit (free units->units), false if NVML did not answer.
+ */
+bool osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms);
+
+/*
  * Keeps other runs of root's off the GPUs, because two at once would each measure half the speed.
  * Waits until `until_ms`. Returns the file descriptor to close, -1 if there is no lock to take (not
  * root, or no folder for it), or -2 if another run holds it until then.

@@ -10,6 +10,7 @@
 #include "check/runner/awake.h"
 #include "check/check.h"
 #include "check/base/gpu_starts.h"
+#include "check/gpu/gpu_unit.h"
 
 struct osp_lane;
 struct osp_speed_round;
@@ -146,6 +147,29 @@ void osp_speeds_again(const struct osp_check_context *context, struct osp_outcom
 /* Turns the speeds into results. Returns 0, or -1 if memory ran out. */
 int osp_speeds_report(const struct osp_check_context *context, struct osp_outcome *outcome,
 		      const struct osp_speed_round *rounds, struct osp_error *error);
+
+/* --- run_pardon.c ----------------------------------------------------------------------------- */
+
+/* The GPUs at one time, as NVML reports them. */
+struct osp_pardon_look {
+	struct osp_units units;
+	bool known; /* false: NVML did not answer in half of what is left of the budget */
+	uint64_t at_ms;
+};
+
+/* Looks at the GPUs; free it with osp_pardon_look_free(). */
+void osp_pardon_look(struct osp_runner *runner, struct osp_pardon_look *look);
+void osp_pardon_look_free(struct osp_pardon_look *look);
+
+/* After the first round: excludes speeds of GPUs that other programs use from judgement, and judges
+ * the others anew. Returns whether any is slow still. */
+bool osp_pardon_first(struct osp_runner *runner, enum osp_check_group group,
+		      const struct osp_pardon_look *look);
+
+/* After the last round: sets why low speeds only warn. Reasons are what `after` has and `before`
+ * has not, and NVML that did not answer. Heat excuses no copies between GPUs and the host. */
+void osp_pardon_last(struct osp_runner *runner, enum osp_check_group group,
+		     const struct osp_pardon_look *before, const struct osp_pardon_look *after);
 
 /* --- run_pairs.c ------------------------------------------------------------------------------ */
 

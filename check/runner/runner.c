@@ -54,60 +54,6 @@ static int judge_speeds(struct osp_runner *runner, enum osp_check_group group, b
 	return 0;
 }
 
-/* Returns the unit of that name; NULL if there is none. */
-static const struct osp_unit *find_unit(const struct osp_unit *units, size_t count,
-					const char *subject)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(units[i].subject, subject) == 0)
-			return &units[i];
-	return NULL;
-}
-
-/* Notes that other programs use a GPU that a speed is about, or that heat or a power brake has
- * lowered this GPU's clocks since the run began. */
-static void pardon_speed(const struct osp_runner *runner, const struct osp_unit *now,
-			 struct osp_speed *speed)
-{
-	static const char others[] = "other programs use the GPU";
-	const struct osp_unit *before =
-		find_unit(runner->context->units, runner->context->unit_count, now->subject);
-
-	if (now->busy) {
-		speed->judged = false;
-		snprintf(speed->doubt, sizeof(speed->doubt), "%s", others);
-		snprintf(speed->held, sizeof(speed->held), "%s", others);
-	}
-	if (before && now->slowed_ms > before->slowed_ms && !*speed->held)
-		snprintf(speed->held, sizeof(speed->held),
-			 "heat or a power brake slowed %.15s for %u ms", now->subject,
-			 (unsigned int)(now->slowed_ms - before->slowed_ms));
-}
-
-/* Looks at the GPUs once more, for what made speeds slow and is no fault of theirs. `first`: the
- * speeds were measured once, and those that are not judged now are not measured again. */
-static void pardon(struct osp_runner *runner, enum osp_check_group group, bool first)
-{
-	struct osp_units now;
-	char why[OSP_WHY_BYTES];
-
-	if (!runner->found || osp_units_find(runner->context, &now, why, sizeof(why)) != OSP_FOUND)
-		return;
-	for (size_t i = 0; i < runner->run->count; i++) {
-		struct osp_outcome *outcome = &runner->run->outcomes[i];
-
-		for (size_t n = 0; outcome->check->group == group && n < outcome->speed_count; n++)
-			for (size_t unit = 0; unit < now.count; unit++)
-				if (group == OSP_GROUP_ALL_GPUS ||
-				    strcmp(now.units[unit].subject, outcome->speeds[n].subject) ==
-					    0)
-					pardon_speed(runner, &now.units[unit], &outcome->speeds[n]);
-		if (first && outcome->check->group == group && runner->rounds[i])
-			osp_speeds_judge(runner->context, outcome, runner->rounds[i]);
-	}
-	free(now.units);
-}
-
 /*
  * Looks for other users' processes. Any process slows work that uses the host's memory or a bus
  * that GPUs share, also one that waits while a network adapter writes into its memory. In a Prolog
@@ -130,6 +76,33 @@ static void look_for_others(struct osp_runner *runner, enum osp_check_group grou
 			snprintf(runner->run->outcomes[i].others, sizeof(words), "%s", words);
 }
 
+/* Measures slow speeds twice more, and looks before and after for what excuses them. */
+static int measure_again(struct osp_runner *runner, enum osp_check_group group,
+			 int (*add)(struct osp_runner *runner))
+{
+	struct osp_pardon_look before, after;
+	bool slow;
+	int state = 0;
+
+	osp_pardon_look(runner, &before);
+	slow = osp_pardon_first(runner, group, &before);
+	look_for_others(runner, group);
+	runner->again = true;
+	for (int round = 1; slow && !state && round < OSP_SPEED_ROUNDS && !osp_budget_over(runner);
+	     round++) {
+		state = add(runner) || osp_lanes_run(runner) ? -1 : 0;
+		look_for_others(runner, group);
+	}
+	runner->again = false;
+	if (slow && !state) {
+		osp_pardon_look(runner, &after);
+		osp_pardon_last(runner, group, &before, &after);
+		osp_pardon_look_free(&after);
+	}
+	osp_pardon_look_free(&before);
+	return state;
+}
+
 /* Runs one kind of lanes, then twice more for slow speeds; then turns the speeds into results. */
 static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 		     int (*add)(struct osp_runner *runner))
@@ -140,18 +113,10 @@ static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 	look_for_others(runner, group);
 	if (add(runner) || osp_lanes_run(runner) || judge_speeds(runner, group, &slow))
 		return -1;
-	if (slow)
-		pardon(runner, group, true);
-	look_for_others(runner, group);
-	runner->again = true;
-	for (int round = 1; slow && round < OSP_SPEED_ROUNDS && !osp_budget_over(runner); round++) {
-		if (add(runner) || osp_lanes_run(runner))
-			return -1;
+	if (slow && measure_again(runner, group, add))
+		return -1;
+	if (!slow)
 		look_for_others(runner, group);
-	}
-	runner->again = false;
-	if (slow)
-		pardon(runner, group, false);
 	for (size_t i = 0; i < runner->run->count; i++) {
 		struct osp_outcome *outcome = &runner->run->outcomes[i];
 

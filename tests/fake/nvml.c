@@ -7,12 +7,13 @@
  * answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0 and so
  * on, as tests/fake/node writes them.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check/base/nvml.h"
@@ -365,7 +366,6 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 NUMBER(nvmlDeviceGetPowerUsage, unsigned int, "power", 74, 1000)
 NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned int, "power_limit", 700, 1000)
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int, "power_default", 700, 1000)
-NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned int, "power_enforced", 700, 1000)
 NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence", 1, 1)
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", model()->generation, 1)
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, "width", 16, 1)
@@ -500,15 +500,54 @@ static bool says_recovery(const struct fake_gpu *gpu)
 	       gpu_value(gpu, "contained", 0);
 }
 
-/* "hot": heat slows the GPU all the time; "braked": its power brake does. */
+/* Returns for how many children of the check the GPU's `what` was asked, this one included. */
+static long asked(const struct fake_gpu *gpu, const char *what)
+{
+	const char *mark = getenv("ONESPINE_FAKE_MARK");
+	static bool counted[GPU_COUNT][3];
+	static long count[GPU_COUNT][3];
+	int which = *what == 's' ? 0 : *what == 'p' ? 1 : 2;
+	char path[512];
+	int file;
+
+	if (!mark || counted[gpu->index][which])
+		return counted[gpu->index][which] ? count[gpu->index][which] : 1;
+	snprintf(path, sizeof(path), "%s.%s.%u", mark, what, gpu->index);
+	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	if (file < 0 || write(file, "x", 1) != 1)
+		return 1;
+	counted[gpu->index][which] = true;
+	count[gpu->index][which] = lseek(file, 0, SEEK_END);
+	close(file);
+	return count[gpu->index][which];
+}
+
+/* "hot": heat slows the GPU all the time; "braked": its power brake does; "warm=N": heat slowed it
+ * for N ms before each look; "count_again": the count begins anew after the second look. */
 static unsigned long long slowed_ns(const struct fake_gpu *gpu, const char *by)
 {
 	struct timespec now;
+	unsigned long long ns = 4711000000;
 
+	if (gpu_value(gpu, "warm", 0))
+		return ns + 1000000 * (unsigned long long)(asked(gpu, "slowed") *
+							   gpu_value(gpu, "warm", 0));
+	if (gpu_value(gpu, "count_again", 0) && asked(gpu, "slowed") > 2)
+		return 0;
+	if (!gpu_value(gpu, by, 0))
+		return ns;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return gpu_value(gpu, by, 0) ? (unsigned long long)now.tv_sec * 1000000000 +
-					       (unsigned long long)now.tv_nsec
-				     : 4711000000;
+	return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
+}
+
+/* "power_later=N": N W from the second look on. */
+EXPORT int nvmlDeviceGetEnforcedPowerLimit(osp_nvml_device device, unsigned int *mw)
+{
+	ENTER_GPU(device);
+	*mw = 1000 * (unsigned int)gpu_value(gpu, "power_enforced", 700);
+	if (gpu_value(gpu, "power_later", 0) && asked(gpu, "power") > 1)
+		*mw = 1000 * (unsigned int)gpu_value(gpu, "power_later", 0);
+	return OSP_NVML_OK;
 }
 
 EXPORT int nvmlDeviceGetViolationStatus(osp_nvml_device device, int policy,
@@ -521,14 +560,28 @@ EXPORT int nvmlDeviceGetViolationStatus(osp_nvml_device device, int policy,
 	return OSP_NVML_OK;
 }
 
-/* "no_heat=1": as older drivers, which have no such fields; "no_heat=2": nor the older call. */
+/*
+ * Counts at 251 to 253, as drivers of 575 and 580 have them; "newer=1": at 269 to 271. What else is
+ * there are words of 32 bits. "no_heat=1": neither; "no_heat=2": nor the older call. "look_ends=N":
+ * the Nth child that asks ends.
+ */
 static bool slowed_field(const struct fake_gpu *gpu, struct osp_nvml_field *field)
 {
-	if (gpu_value(gpu, "no_heat", 0) || field->id < OSP_NVML_SLOWED_BY_SOFTWARE ||
-	    field->id > OSP_NVML_SLOWED_BY_BRAKE)
+	unsigned int first = gpu_value(gpu, "newer", 0) ? OSP_NVML_SLOWED_NEWER : OSP_NVML_SLOWED;
+	unsigned int other = gpu_value(gpu, "newer", 0) ? OSP_NVML_SLOWED : OSP_NVML_SLOWED_NEWER;
+
+	if (field->id >= other && field->id < other + 3) {
+		field->type = 1;
+		field->value.word = 1;
+		return true;
+	}
+	if (gpu_value(gpu, "no_heat", 0) || field->id < first || field->id >= first + 3)
 		return false;
-	field->value.number =
-		slowed_ns(gpu, field->id == OSP_NVML_SLOWED_BY_BRAKE ? "braked" : "hot");
+	if (gpu_value(gpu, "look_ends", 0) &&
+	    asked(gpu, "looked") >= gpu_value(gpu, "look_ends", 0))
+		_exit(9);
+	field->type = OSP_NVML_SLOWED_TYPE;
+	field->value.number = slowed_ns(gpu, field->id == first + 2 ? "braked" : "hot");
 	return true;
 }
 
