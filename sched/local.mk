@@ -31,6 +31,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_memory.c \
 	sched/shadow_moved.c \
 	sched/shadow_gpus.c sched/shadow_nodes.c sched/shadow_places.c \
+	sched/shadow_one.c \
 	sched/shadow_order.c \
 	sched/shadow_parts.c \
 	sched/shadow_plans.c \

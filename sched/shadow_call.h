@@ -64,6 +64,9 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 typedef bool shadow_accept_f(const struct shadow_call *call, void *context);
 bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *context);
 
+/* Asks Slurm's function as the call came, and takes its answer. Returns what Slurm's would. */
+int shadow_ask(struct shadow_call *call);
+
 /* Returns the last time at which a start counts as one at the first moment. */
 int64_t shadow_first_moment_s(const struct shadow_call *call);
 
@@ -72,6 +75,37 @@ bool shadow_is_first_moment(const struct shadow_call *call);
 
 /* Returns the milliseconds since the outermost call began. */
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
+
+/* --- shadow_one.c ----------------------------------------------------------------------------- */
+
+/* Asks Slurm once with the call's bitmap as it is, after undoing the last yes. */
+typedef bool shadow_ask_f(struct shadow_call *call, void *context);
+
+#if OSP_ONE_NODE_ADDS_UP
+/* Returns whether Slurm may name one node for the job that has less than the whole job asks for. */
+bool shadow_one_node_adds_up(const struct shadow_call *call);
+
+/*
+ * Asks the question about such a job, among the nodes of the call's bitmap, so that a yes is about
+ * a node that has enough, and for a start later about the one that has it first. If it returns
+ * true, Slurm's last answer is that one.
+ */
+bool shadow_one_node(struct shadow_call *call, const struct osp_question *question,
+		     shadow_ask_f *ask, void *context);
+#else
+static inline bool shadow_one_node_adds_up(const struct shadow_call *call)
+{
+	(void)call;
+	return false;
+}
+
+static inline bool shadow_one_node(struct shadow_call *call, const struct osp_question *question,
+				   shadow_ask_f *ask, void *context)
+{
+	(void)question;
+	return ask(call, context);
+}
+#endif
 
 /* --- shadow_choose.c -------------------------------------------------------------------------- */
 

@@ -443,6 +443,7 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* Leaves the call to Slurm, also what it would say of one node for a job that is only advised. */
 static int pass_through(struct shadow_call *call)
 {
 	return shadow_slurm_job_test(call->job, call->bitmap, call->min_nodes, call->max_nodes,
@@ -550,7 +551,7 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 	if (!gang.level || effective->mode == OSP_MODE_ADVISE) {
 		if (gang.level && call->mode == SELECT_MODE_RUN_NOW)
 			note_advice(call, &gang);
-		rc = pass_through(call);
+		rc = effective->mode == OSP_MODE_ADVISE ? pass_through(call) : shadow_ask(call);
 		if (!gang.level && rc != SLURM_SUCCESS && call->mode == SELECT_MODE_RUN_NOW)
 			shadow_gang_says(call->job, effective,
 					 osp_sentence_anywhere(gang.need_nodes, why, sizeof(why)));

@@ -15,19 +15,12 @@
 #include "lib/policy/effective.h"
 #include "lib/policy/sentences.h"
 
-static int ask_slurm(struct shadow_call *call)
-{
-	return shadow_slurm_job_test(call->job, call->bitmap, call->min_nodes, call->max_nodes,
-				     call->req_nodes, call->mode, call->candidates, call->preempted,
-				     OSP_JOB_TEST_TAIL(&call->tail));
-}
-
 /* Makes it wait. It is never called impossible, because that would hold the job. */
 static int wait_saying(struct shadow_call *call, const struct osp_effective *effective,
 		       const char *words)
 {
 	if (call->mode == SELECT_MODE_TEST_ONLY && !call->asked_again)
-		return ask_slurm(call);
+		return shadow_ask(call);
 	/* The main scheduler does not ask about heterogeneous jobs: backfill's call must say it. */
 	if (call->mode == SELECT_MODE_RUN_NOW || call->job->het_job_id)
 		shadow_gang_says(call->job, effective, words);
@@ -220,7 +213,7 @@ static int place(struct shadow_call *call, const struct osp_effective *effective
 	case OSP_COURSE_COMPONENT:
 		return shadow_place_component(call, effective);
 	case OSP_COURSE_SCHEDULER:
-		return ask_slurm(call);
+		return shadow_ask(call);
 	case OSP_COURSE_LARGE:
 		return choose_large(call, effective);
 	case OSP_COURSE_PLACE:

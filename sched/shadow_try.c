@@ -260,73 +260,45 @@ struct attempt {
 	osp_list_t *preempted;
 };
 
-/* What the only node of a job has to give of what is asked for the whole job. */
-struct whole_need {
-	struct osp_occupancy_need need;
-	struct osp_nodeset *nodes; /* without those that never have so much */
-	bool any;
-};
-
-static int add_whole_need(void *item, void *context)
+/* Puts back what a yes has left. */
+static void undo(struct attempt *attempt, struct shadow_call *call)
 {
-	const gres_state_t *state = item;
-	const gres_job_state_t *asked = state->gres_data;
-	struct whole_need *whole = context;
-	int index = shadow_count_gres(state->plugin_id);
-
-	if (!asked || !asked->gres_per_job)
-		return 0;
-	whole->any = true;
-	for (uint32_t n = osp_nodeset_next(whole->nodes, 0); n < whole->nodes->place_count;
-	     n = osp_nodeset_next(whole->nodes, n + 1)) {
-		const node_record_t *node = node_record_table_ptr[n];
-
-		if (!node || shadow_node_gres(node, state->plugin_id) < asked->gres_per_job)
-			osp_nodeset_remove(whole->nodes, n);
-	}
-	if (index >= 0 && asked->gres_per_job <= UINT32_MAX)
-		whole->need.amounts.gres[index] += (uint32_t)asked->gres_per_job;
-	return 0;
-}
-
-/*
- * Takes nodes out of the bitmap that have less than the job asks for in all, as Slurm may give it
- * one of them (OSP_ONE_NODE_ADDS_UP). Returns whether one of the others may still have too little,
- * so that a yes is to be asked about again. Whether the job could ever start is Slurm's to say.
- */
-static bool may_add_up(struct shadow_call *call)
-{
-	struct whole_need whole = {.any = false};
-
-	if (!OSP_ONE_NODE_ADDS_UP || call->max_nodes != 1 || !call->job->gres_list_req)
-		return false;
-	whole.nodes = osp_nodeset_new(shadow_state.node_count);
-	if (!whole.nodes)
-		return true;
-	shadow_from_bitmap(whole.nodes, call->bitmap);
-	list_for_each(call->job->gres_list_req, add_whole_need, &whole);
-	if (whole.any && call->mode == SELECT_MODE_RUN_NOW && !call->candidates)
-		shadow_count_keep_free(&whole.need, whole.nodes);
-	if (whole.any && shadow_state.node_count > 0) /* 0: no topology */
-		shadow_to_bitmap(call->bitmap, whole.nodes);
-	free(whole.nodes);
-	return whole.any && call->mode != SELECT_MODE_TEST_ONLY;
-}
-
-/* Asks Slurm; about a node that may have less than the job asks for a second time, alone. */
-static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
-		       struct attempt *attempt)
-{
-	bool again = may_add_up(call);
-	bool yes = call_once(call, question, &attempt->preempted);
-
-	if (!yes || !again)
-		return yes;
 	restore_marks(&attempt->marks, call->job);
 	save_marks(&attempt->marks, call->job);
 	free_job_resources(&call->job->job_resrcs);
 	FREE_NULL_LIST(attempt->preempted);
-	return call_once(call, question, &attempt->preempted);
+}
+
+/* One question that is asked several times, with other nodes in the bitmap. */
+struct asking {
+	const struct osp_question *question;
+	struct attempt *attempt;
+	bool asked;
+};
+
+static bool ask_anew(struct shadow_call *call, void *context)
+{
+	struct asking *asking = context;
+
+	if (asking->asked)
+		undo(asking->attempt, call);
+	asking->asked = true;
+	return call_once(call, asking->question, &asking->attempt->preempted);
+}
+
+/* Asks Slurm with the bitmap as it is. */
+static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
+		       struct attempt *attempt)
+{
+	struct asking asking = {question, attempt, false};
+	bool yes;
+
+	if (!shadow_one_node_adds_up(call))
+		return call_once(call, question, &attempt->preempted);
+	yes = shadow_one_node(call, question, ask_anew, &asking);
+	if (!yes)
+		free_job_resources(&call->job->job_resrcs);
+	return yes;
 }
 
 static void begin_attempt(struct attempt *attempt, const struct shadow_call *call)
@@ -397,6 +369,25 @@ bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *cont
 		yes = false;
 	}
 	return end_attempt(&attempt, call, yes);
+}
+
+static bool accept_any(const struct shadow_call *call, void *context)
+{
+	(void)call;
+	(void)context;
+	return true;
+}
+
+int shadow_ask(struct shadow_call *call)
+{
+	if (!shadow_one_node_adds_up(call))
+		return shadow_slurm_job_test(call->job, call->bitmap, call->min_nodes,
+					     call->max_nodes, call->req_nodes, call->mode,
+					     call->candidates, call->preempted,
+					     OSP_JOB_TEST_TAIL(&call->tail));
+	if (shadow_try_if(call, accept_any, NULL))
+		return SLURM_SUCCESS;
+	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
 }
 
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call)

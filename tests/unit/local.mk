@@ -287,7 +287,7 @@ tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
 UNIT_TESTS += tests/unit/test_shadow_beside tests/unit/test_shadow_count tests/unit/test_shadow_extra tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
-	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_wishes tests/unit/test_shadow_request \
+	tests/unit/test_shadow_plugin tests/unit/test_shadow_one tests/unit/test_shadow_promise tests/unit/test_shadow_wishes tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 # compiled once for all of these tests, and for benches
 check_LTLIBRARIES += tests/fake/libslurmctld.la
@@ -328,6 +328,9 @@ tests_unit_test_shadow_place_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_plugin_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_plugin_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_plugin_LDADD = $(SHADOW_TEST_LIBS)
+tests_unit_test_shadow_one_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_one_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_one_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_promise_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_promise_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_promise_LDADD = $(SHADOW_TEST_LIBS)

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_one.c - jobs that may have one node only, where Slurm adds up what several have */
+#include "tests/unit/shadow_calls.h"
+
+#include <string.h>
+
+#include "tests/unit/no_memory.h"
+
+#if OSP_ONE_NODE_ADDS_UP
+
+#define NODES SHADOW_NODES
+#define ASKED 6 /* GPUs of the job in each test */
+
+/* What Slurm would find. A node without processors for the job is passed over. */
+static struct {
+	uint64_t gpus;	  /* that are free */
+	time_t all_s;	  /* from when on all 8 are; 0: never */
+	bool preemptable; /* all are once it has preempted */
+	bool no_processor;
+} world[NODES];
+
+static uint64_t gpus_of(int n, time_t at_s, bool forced)
+{
+	bool all = (world[n].all_s && at_s >= world[n].all_s) || (forced && world[n].preemptable);
+
+	return all ? 8 : world[n].gpus;
+}
+
+/* Looks for a node as 26.05 does: what a node lacks is made up by those before. */
+static bool names_one(bitstr_t *nodes, time_t at_s, bool forced)
+{
+	uint64_t sum = 0;
+
+	for (int n = 0; n < NODES; n++) {
+		if (!bit_test(nodes, n) || world[n].no_processor)
+			continue;
+		sum += gpus_of(n, at_s, forced);
+		if (sum < ASKED)
+			continue;
+		bit_clear_all(nodes);
+		bit_set(nodes, n);
+		return true;
+	}
+	return false;
+}
+
+static bool names_later(bitstr_t *nodes, time_t *start_s)
+{
+	time_t next_s = *start_s;
+
+	do {
+		time_t now_s = next_s;
+
+		if (names_one(nodes, now_s, false)) {
+			*start_s = now_s;
+			return true;
+		}
+		for (int n = 0; n < NODES; n++) {
+			if (world[n].all_s > now_s && (next_s == now_s || world[n].all_s < next_s))
+				next_s = world[n].all_s;
+		}
+		if (next_s == now_s)
+			return false;
+	} while (true);
+}
+
+static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+		   uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+		   OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	const struct osp_job_test_tail tail = {OSP_JOB_TEST_TAIL_VALUES};
+	time_t start_s = asked.now;
+	bool forced = false, yes;
+
+	(void)tail;
+	(void)min_nodes;
+	(void)max_nodes;
+	(void)req_nodes;
+	if (mode == SELECT_MODE_TEST_ONLY)
+		return bit_ffs(nodes) >= 0 ? SLURM_SUCCESS : SLURM_ERROR;
+	yes = names_one(nodes, start_s, false);
+	if (!yes && offered)
+		yes = forced = names_one(nodes, start_s, true);
+	if (!yes && mode == SELECT_MODE_WILL_RUN && !(job->bit_flags & TEST_NOW_ONLY))
+		yes = names_later(nodes, &start_s);
+	if (!yes)
+		return SLURM_ERROR;
+	if (mode == SELECT_MODE_WILL_RUN)
+		job->start_time = start_s;
+	if (forced && taken) {
+		*taken = list_create(NULL);
+		list_append(*taken, list_peek(offered));
+	}
+	if (mode == SELECT_MODE_RUN_NOW)
+		job->job_resrcs = xmalloc(sizeof(*job->job_resrcs));
+	return SLURM_SUCCESS;
+}
+
+/* All nodes have 8 GPUs, as the account knows; of each `free` are. */
+static void set_world(uint64_t free)
+{
+	memset(world, 0, sizeof(world));
+	for (int n = 0; n < NODES; n++)
+		world[n].gpus = free;
+	fake_slurm.job_test = adds_up;
+}
+
+static gres_job_state_t *held_gpus[NODES];
+
+/* A job holds so many GPUs of the node, as the account knows, for so long; 0: as long as one looks
+ * ahead. */
+static job_record_t *hold(int n, uint64_t gpus, time_t seconds)
+{
+	job_record_t *job = busy(50 + (uint32_t)n, (uint32_t)n, 1, seconds ? seconds : 100000);
+	gres_job_state_t *has;
+
+	bit_set(idle_node_bitmap, n);
+	job->gres_list_alloc = fake_job_gres("gpu", 0, 0);
+	has = ((gres_state_t *)list_peek(job->gres_list_alloc))->gres_data;
+	has->node_cnt = 1;
+	has->gres_cnt_node_alloc = xcalloc(1, sizeof(*has->gres_cnt_node_alloc));
+	has->gres_cnt_node_alloc[0] = gpus;
+	held_gpus[n] = has;
+	shadow_count_added(job);
+	world[n].gpus = 8 - gpus;
+	world[n].all_s = seconds ? asked.now + seconds : 0;
+	return job;
+}
+
+static job_record_t *preemptable(int n, uint64_t gpus)
+{
+	job_record_t *job = hold(n, gpus, 0);
+
+	if (!asked.candidates)
+		asked.candidates = list_create(NULL);
+	list_append(asked.candidates, job);
+	world[n].preemptable = true;
+	return job;
+}
+
+static int end(void **state)
+{
+	for (int n = 0; n < NODES; n++) {
+		if (held_gpus[n])
+			xfree(held_gpus[n]->gres_cnt_node_alloc);
+		held_gpus[n] = NULL;
+	}
+	return shadow_calls_end(state);
+}
+
+/* -n1 --gpus=6 in a partition that promises one spine to jobs of 3 nodes and more. */
+static job_record_t *job_of_one_node(uint64_t free)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	job->details->max_nodes = 0;
+	job->gres_list_req = fake_job_gres("gpu", 0, ASKED);
+	set_world(free);
+	return job;
+}
+
+static void preempts_nobody_beside_a_node_with_enough(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	preemptable(0, 4);
+	preemptable(1, 4);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	assert_null(asked.preempted);
+	assert_int_equal(fake_slurm.tests, 2);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	assert_true(job->start_time <= asked.now);
+}
+
+static void preempts_on_one_node_where_none_has_enough(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	for (int n = 2; n < NODES; n++)
+		hold(n, 8, 0);
+	preemptable(0, 4);
+	preemptable(1, 4);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	assert_int_equal(list_count(asked.preempted), 1);
+	assert_non_null(job->job_resrcs);
+}
+
+static void plans_the_node_that_has_enough_first(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	for (int n = 3; n < NODES; n++)
+		hold(n, 8, 0);
+	hold(0, 4, 3000);
+	hold(1, 4, 3000);
+	hold(2, 4, 1000);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_null(job->job_resrcs);
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	assert_int_equal(job->start_time, asked.now + 1000);
+	assert_int_equal(fake_slurm.tests, 1);
+	/* not there: when one of the others has enough, not when their sum is */
+	world[2].no_processor = true;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	assert_int_equal(job->start_time, asked.now + 3000);
+}
+
+/* The node that has enough first by the account has it late; another one has it in between. */
+static void plans_no_later_than_another_node(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	for (int n = 3; n < NODES; n++)
+		hold(n, 8, 0);
+	hold(0, 4, 1000);
+	hold(1, 8, 2000);
+	hold(2, 8, 4000);
+	world[0].all_s = asked.now + 3000;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	assert_int_equal(job->start_time, asked.now + 2000);
+	/* there is none before it: the first answer is asked for again */
+	world[1].all_s = asked.now + 3500;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0");
+	assert_int_equal(job->start_time, asked.now + 3000);
+}
+
+/* What the account does not know of: a yes is asked for again about that node alone. */
+static void proves_each_yes(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+
+	(void)state;
+	world[3].gpus = 8;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "3");
+	assert_int_equal(fake_slurm.tests, 6);
+	world[3].gpus = 4;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_null(job->job_resrcs);
+	assert_int_equal(bit_set_count(asked.bitmap), NODES); /* as it came */
+	fake_slurm.tests = 0;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 16); /* not about all nodes */
+}
+
+static void looks_at_types(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+	gres_job_state_t *wanted = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+	static char h100[] = "h100", a100[] = "a100";
+	char *types[] = {a100, h100};
+	uint64_t few[] = {4, 4}, many[] = {2, 6};
+
+	(void)state;
+	wanted->type_name = h100;
+	for (int n = 0; n < NODES; n++) {
+		gres_state_t *gpus = list_peek(node_record_table_ptr[n]->gres_list);
+		gres_node_state_t *has = gpus->gres_data;
+
+		has->type_cnt = 2;
+		has->type_name = types;
+		has->type_cnt_avail = n == 5 ? many : few;
+	}
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "5");
+	assert_int_equal(fake_slurm.tests, 1);
+}
+
+/* -N1,2: Slurm may choose one node by itself. */
+static void looks_at_lists_of_sizes(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+
+	(void)state;
+	job->details->job_size_bitmap = bit_alloc(3);
+	bit_set(job->details->job_size_bitmap, 1);
+	bit_set(job->details->job_size_bitmap, 2);
+	world[2].gpus = 8;
+	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	bit_clear(job->details->job_size_bitmap, 1);
+	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1"); /* left to Slurm */
+	FREE_NULL_BITMAP(job->details->job_size_bitmap);
+}
+
+/* Whether a job could ever run is asked as well, however many nodes make a gang. */
+static void refuses_what_no_node_has(void **state)
+{
+	job_record_t *job = job_in(1, 1, "wide");
+
+	(void)state;
+	set_world(8);
+	job->details->max_nodes = 0;
+	job->gres_list_req = fake_job_gres("gpu", 0, 9);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	FREE_NULL_LIST(job->gres_list_req);
+	job->gres_list_req = fake_job_gres("gpu", 0, 8);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+}
+
+/* Past its time a gang may be anywhere, but not with fewer GPUs; what is advised is Slurm's. */
+static void gangs_past_their_time_get_all_they_ask_for(void **state)
+{
+	job_record_t *job = gang(1, 1, "spine@0:01"), *advised = job_in(2, 1, "advised");
+
+	(void)state;
+	job->details->submit_time = job->details->begin_time = asked.now - 3600;
+	job->gres_list_req = fake_job_gres("gpu", 0, ASKED);
+	set_world(4);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	world[7].gpus = 8;
+	world[0].no_processor = true;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "7");
+	advised->gres_list_req = fake_job_gres("gpu", 0, ASKED);
+	assert_int_equal(ask_range(advised, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+}
+
+static bool starts(void *context)
+{
+	job_record_t *job = context;
+	bool yes = ask_range(job, 1, 1, SELECT_MODE_RUN_NOW) == SLURM_SUCCESS;
+
+	if (yes)
+		assert_string_equal(nodes_given(), "2");
+	return yes;
+}
+
+static void waits_without_memory(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	hold(0, 4, 0);
+	hold(1, 4, 0);
+	no_memory_everywhere(starts, job);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(preempts_nobody_beside_a_node_with_enough),
+		TEST(preempts_on_one_node_where_none_has_enough),
+		TEST(plans_the_node_that_has_enough_first),
+		TEST(plans_no_later_than_another_node),
+		TEST(proves_each_yes),
+		TEST(looks_at_types),
+		TEST(looks_at_lists_of_sizes),
+		TEST(refuses_what_no_node_has),
+		TEST(gangs_past_their_time_get_all_they_ask_for),
+		TEST(waits_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void slurm_adds_nothing_up(void **state)
+{
+	(void)state;
+	skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(slurm_adds_nothing_up)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
