@@ -5,8 +5,9 @@
 # What is compared, and how: oracle.py. ONESPINE_SEED=N ONESPINE_STATES=N runs these states (again), ONESPINE_STRIDE
 # and ONESPINE_KIND choose among them, ONESPINE_FIRST=1 ends at the first that differs; by default the same ones from
 # seed 2000 on, as many as two minutes have time for (ONESPINE_SECONDS). In every second state the job is one that a
-# policy holds to one spine; ONESPINE_HELD=0 makes the states of seeds that were written down before that, and an empty
-# ONESPINE_BESIDE those before levels beside the tree (27 November 2026).
+# policy holds to one spine; ONESPINE_HELD=0 makes the states of seeds that were written down before that, an empty
+# ONESPINE_BESIDE those before levels beside the tree (27 November 2026), and ONESPINE_AIMED=0 those before some states
+# were aimed at one rule (b2d49b0).
 
 load helpers
 
@@ -75,6 +76,6 @@ setup() {
 @test "random states: never later than the best domain alone, never on two, nobody waits longer for it" {
 	python3 "$BATS_TEST_DIRNAME/oracle.py" --seconds "${ONESPINE_SECONDS:-0}" --states "${ONESPINE_STATES:-0}" \
 		--seed "${ONESPINE_SEED:-2000}" --stride "${ONESPINE_STRIDE:-1}" --kind="${ONESPINE_KIND:-}" --held "${ONESPINE_HELD:-2}" \
-		${ONESPINE_FIRST:+--first} --gates "$GATES" --ticks "$ONESPINE_TICKS" \
+		--aimed "${ONESPINE_AIMED:-1}" ${ONESPINE_FIRST:+--first} --gates "$GATES" --ticks "$ONESPINE_TICKS" \
 		--spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12' --beside "${ONESPINE_BESIDE-n2,n3,n4,n5 n6,n7 n9,n10,n11}"
 }

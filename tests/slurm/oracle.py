@@ -15,6 +15,7 @@ everything in it follows:
     --first         ends at the first difference
     --held N        in every Nth state (of those whose number N divides) the job is one that a policy holds to one
                     spine (0: in none)
+    --aimed N       0: no state is aimed at one rule
     --gates DIR     the folder of the Epilog's gate files
     --ticks FILE    where slurmctld is asked for a cycle of backfill (backfill_now.c)
     --spines TEXT   the domains: "n1,n2,n3,n4 n5,n6,n7,n8"
@@ -453,6 +454,7 @@ def main():
     options.add_argument("--stride", type=int, default=1)
     options.add_argument("--kind", default="")
     options.add_argument("--held", type=int, default=0)
+    options.add_argument("--aimed", type=int, default=1)
     options.add_argument("--first", action="store_true")
     options.add_argument("--gates", required=True)
     options.add_argument("--ticks", required=True)
@@ -462,7 +464,7 @@ def main():
     os.environ.update(LC_ALL="C", SLURM_TIME_FORMAT="standard")
     ticks.open(given.ticks)
     gates.open(given.gates)
-    cluster, count, began = Cluster(given.spines, given.beside), Count(given.held), time.time()
+    cluster, count, began = Cluster(given.spines, given.beside, given.aimed), Count(given.held), time.time()
     limit_s = given.seconds or (0 if given.states else 120)
     seed = given.seed
     while not (count.states == given.states > 0 or 0 < limit_s < time.time() - began or given.first and count.bad):

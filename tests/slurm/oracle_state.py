@@ -28,9 +28,10 @@ NODE_CPUS, NODE_GPUS = 8, 4
 class Cluster:
     """The nodes, and how to get back to none of them in use."""
 
-    def __init__(self, spines, beside=""):
+    def __init__(self, spines, beside="", aimed=True):
         self.spines = [set(spine.split(",")) for spine in spines.split()]
         self.beside = [set(domain.split(",")) for domain in beside.split()]
+        self.aimed = aimed  # some states are aimed at one rule
         self.nodes = sorted(set().union(*self.spines), key=lambda name: int(name.lstrip("n")))
         self.weights = {}
         self.kinds = {}
@@ -242,7 +243,7 @@ class State:
         """In some states one rule alone decides, which is too rare among the others."""
         aims = {"aimed-at-force": self.aim_at_force, "aimed-at-reserved-cores": self.aim_at_reserved_cores,
                 "aimed-at-partition": self.aim_at_partition}
-        self.aimed_at = dice.choice(list(aims)) if dice.random() < 0.1 else None
+        self.aimed_at = dice.choice(list(aims)) if dice.random() < 0.1 and self.cluster.aimed else None
         if not self.aimed_at:
             return
         self.jobs, self.drained, self.draining, self.front, self.others = [], [], [], [], []
