@@ -45,7 +45,11 @@ EXTRA_DIST += tests/bench/bench tests/bench/check tests/bench/layouts tests/benc
 # BENCH_NODES=1024 or 65536 for others; BENCH_OPTIONS for one of them alone.
 bench:
 	$(top_srcdir)/tests/bench/bench $(BENCH_OPTIONS)
-	test -n "$(BENCH_OPTIONS)" || $(top_srcdir)/tests/bench/bench --shared
+	test -n "$(BENCH_OPTIONS)" || for options in --shared \
+		"--shared --nodes 65536 --times 8 --jobs 900 --cycles 4,3 --systems 22.05-onespine" \
+		"--shared --nodes 65536 --times 8 --jobs 900 --cycles 4,3 --systems 25.11-onespine --table nodes-65536-shared-25.11" \
+		"--plain 3" "--plain 3 --systems 25.11-tree,25.11-onespine-tree --table plain-25.11"; do \
+		$(top_srcdir)/tests/bench/bench $$options || exit 1; done
 # What environment and binding cost the start of a step; as root, a minute or two.
 bench-srun:
 	$(top_srcdir)/tests/bench/srun $(BENCH_OPTIONS)

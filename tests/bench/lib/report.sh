@@ -79,7 +79,10 @@ histogram_table() {
 
 # plain_table: raw lines of pairs in, means and ranges out
 plain_table() {
-	awk "$READ_LINE"'
+	local stock title
+	system "${selected[0]}"
+	stock=$title
+	awk -v both="${selected[*]}" -v stock="$stock" "$READ_LINE"'
 	function note(key, value,    at) {
 		at = system_name SUBSEP key
 		if (!(at in count) || value < low[at])
@@ -105,9 +108,9 @@ plain_table() {
 	END {
 		print "| jobs without `--gang`: mean (range) | runs | started | CPU s | main mean ms | backfill mean ms | memory MiB |"
 		print "|---|---|---|---|---|---|---|"
-		split("22.05-tree 22.05-onespine-tree", order, " ")
-		label["22.05-tree"] = "22.05 topology/tree"
-		label["22.05-onespine-tree"] = "the same with Onespine"
+		split(both, order, " ")
+		label[order[1]] = stock
+		label[order[2]] = "the same with Onespine"
 		for (i = 1; i <= 2; i++) {
 			system_name = order[i]
 			printf "| %s | %d |%s%s%s%s%s\n", label[system_name], count[system_name SUBSEP "cpu"], \
@@ -123,7 +126,7 @@ compare_choices() {
 	awk 'FNR == NR { nodes[$1] = $3; next }
 	{ both++; same += nodes[$1] == $3 }
 	END { printf "\nIn the first pair %d of %d jobs got the same nodes from both.\n", same, both }' \
-		"$work/run-22.05-tree/running" "$work/run-22.05-onespine-tree/running" >"$work/same"
+		"$work/run-${selected[0]}/running" "$work/run-${selected[1]}/running" >"$work/same"
 }
 
 machine() {

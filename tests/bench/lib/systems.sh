@@ -56,7 +56,7 @@ system() {
 		stock=0 topology=(overlay/onespine.topology) overlay=$OVERLAY_NODES
 		[[ -z ${fabric:-} ]] || unfit="it has no level beside the tree"
 		;;
-	22.05-onespine-tree)
+	22.05-onespine-tree | 25.11-onespine-tree | 26.05-onespine-tree)
 		title="$release **Onespine**, \`--gang\`, topology/tree beside it"
 		stock=0 topology=(onespine.topology tree.conf) words=(--gang)
 		;;
