@@ -8,4 +8,5 @@ EXTRA_DIST += packaging/onespine.spec packaging/slurm-range packaging/split debi
 	debian/copyright debian/onespine-placement.lintian-overrides debian/onespine.postrm debian/onespine.prerm \
 	debian/onespine-gate.postrm debian/onespine-gate.prerm debian/onespine-placement.prerm debian/onespine-spank.prerm \
 	debian/rules debian/source/format \
-	tests/packages/inside tests/packages/rpms tests/packages/run tools/package
+	tests/packages/inside tests/packages/rpms tests/packages/run tests/packages/slurm.bash \
+	tests/packages/sources tools/package
