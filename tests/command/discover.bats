@@ -46,7 +46,7 @@ many() {
 start() {
 	"$SOURCE/tests/fake/ec2" fake 2>fake/said &
 	fake_pid=$!
-	until [[ -e fake/port ]]; do kill -0 "$fake_pid"; done
+	await_while "$fake_pid" test -e fake/port
 	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<fake/port)
 	export AWS_ENDPOINT_URL_EC2
 }
@@ -414,7 +414,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	# its words as systemd makes them of an empty variable
 	read -ra words <<<"${command//\$WATCH_OPTIONS/}"
 	"$ONESPINE" "${words[@]}" --nodes=map -o t >journal 2>&1 3>&- &
-	until grep -qx applied journal; do kill -0 $!; done
+	await_while $! grep -qx applied journal
 	kill $!
 	wait $!
 	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
@@ -426,7 +426,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	with_keys
 	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until grep -qx applied journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx applied journal
 	# nobody can send it anything: it has no port
 	[[ -z $(ss -Hlntup | grep "pid=$watch_pid,") ]]
 	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
@@ -434,12 +434,13 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	state '.instances[0].id = "i-9" | .faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
 	sed 's/i-1 /i-9 /' map >map.new && mv map.new map
 	# a round between the two changes is denied, too, and finds no new instance
-	until grep -qx 'place unknown: 1 node is another instance than the one placed' journal; do kill -0 $watch_pid; done
-	until sed '1,/^place unknown/d' journal | grep '^failed'; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx 'place unknown: 1 node is another instance than the one placed' journal
+	failed_after() { sed '1,/^place unknown/d' journal | grep -q '^failed'; }
+	await_while $watch_pid failed_after
 	[[ -z $(grep '^failed' journal | grep -v '^failed, the last good one stays: EC2 denies DescribeInstanceTopology') ]]
 	expect_line 0 "3 nodes: 2 leaves of 1 to 2, 1 spine of 3, 1 core of 3, 1 zone of 3" onespine topology show t
 	state '.instances[0].id = "i-9"'
-	until (($(grep -cx applied journal) == 2)); do kill -0 $watch_pid; done
+	await_while $watch_pid line_count 2 -x applied journal
 	grep -q '"n1 i-9 0"' t
 	kill $watch_pid
 	wait $watch_pid
@@ -472,9 +473,9 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	state '.instances[0].nodes = []'
 	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=300 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until grep -qx 'applied: 1 node booted a short time ago and has no place yet' journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx 'applied: 1 node booted a short time ago and has no place yet' journal
 	state
-	until grep -qx applied journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx applied journal
 	grep -q '"n1 i-1 0"' t
 	kill $watch_pid
 	wait $watch_pid
@@ -491,14 +492,17 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	printf 'watch: {report_port: %s}\n' "$port" >conf/onespine.yaml
 	"$ONESPINE" topology watch --from=ec2,nvlink --nodes=map --interval=60 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until grep -q '^applied' journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -q '^applied' journal
 	asked() {
 		calls | grep -c DescribeInstanceTopology
 	}
+	asked_more() { (($(asked) > before)); }
+	asked_or_late() { asked_more || ((SECONDS >= end)); }
 	before=$(asked)
 	# a node has told something new of itself (host/report/listen.c raises this signal)
 	kill -USR1 $watch_pid
-	until (($(asked) == before + 1)); do kill -0 $watch_pid; done
+	await_while $watch_pid asked_more
+	(($(asked) == before + 1))
 	# 16 s of news: after 5 and 10 more seconds it is asked again, and in between never
 	end=$((SECONDS + 16))
 	while ((SECONDS < end)); do
@@ -510,7 +514,8 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	# the last report is not forgotten: a pause is 12 s at most
 	before=$(asked)
 	end=$((SECONDS + 30))
-	until (($(asked) > before)); do ((SECONDS < end)) && kill -0 $watch_pid; done
+	await_while $watch_pid asked_or_late
+	asked_more
 	kill $watch_pid
 	wait $watch_pid
 }
@@ -531,7 +536,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	"${nobody[@]}" bash -c 'for file in etc etc/*; do exec {held}<"$file" && flock --nonblock "$held"; done; echo held >&3; sleep 60' \
 		3>"$BATS_TEST_TMPDIR/held" &
 	holder=$!
-	until [[ -s held ]]; do kill -0 $holder; done
+	await_while $holder test -s held
 	cp -p etc/t first
 	local file
 	for file in t new; do
@@ -671,10 +676,10 @@ both() {
 	both
 	"$ONESPINE" topology watch --from=ec2,infiniband --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until grep -qx applied journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx applied journal
 	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
 	: >sweep.txt
-	until grep -q '^failed, the last good one stays: infiniband: ' journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -q '^failed, the last good one stays: infiniband: ' journal
 	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
 	kill $watch_pid
 	wait $watch_pid

@@ -18,7 +18,7 @@ setup() {
 	state
 	"$SOURCE/tests/fake/ec2" fake 2>fake/said &
 	fake_pid=$!
-	until [[ -e fake/port ]]; do kill -0 "$fake_pid"; done
+	await_while "$fake_pid" test -e fake/port
 	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<fake/port)
 	export AWS_ENDPOINT_URL_EC2
 }

@@ -39,6 +39,24 @@ expect_line() {
 	fi
 }
 
+# A pipe that nobody writes into: await_while pauses without a process
+exec {QUIET_PIPE}<> <(:)
+
+# await_while PID COMMAND...: until the command succeeds; fails once that process has ended
+await_while() {
+	local pid=$1
+	shift
+	until "$@"; do
+		kill -0 "$pid" || return 1
+		read -rt 0.02 -u "$QUIET_PIPE" || true
+	done
+}
+
+# line_count COUNT GREP-ARGUMENT...: grep counts as many lines, of no file too
+line_count() {
+	(($(grep -c "${@:2}" 2>/dev/null) == $1))
+}
+
 # two spines of two leaves of four nodes, as topology.conf
 write_conf() {
 	cat >"$1" <<-END

@@ -26,7 +26,11 @@ setup() {
 	ibsim -s net <console >ibsim.said 2>&1 3>&- &
 	ibsim_pid=$!
 	exec {console}>console
-	until ibnetdiscover >sweep && [[ -s sweep ]]; do kill -0 "$ibsim_pid"; done
+	await_while "$ibsim_pid" swept
+}
+
+swept() {
+	ibnetdiscover >sweep && [[ -s sweep ]]
 }
 
 teardown() {
@@ -63,7 +67,12 @@ net() {
 # unlink_port SWITCH PORT: a cable is pulled while ibsim runs
 unlink_port() {
 	echo "Unlink \"$1\"[$2]" >&"$console"
-	until ! ibnetdiscover | awk -v id="\"$1\"" -v port="[$2]" '/^(Switch|Ca)/ { here = index($0, id) } here && index($0, port) == 1 { found = 1 } END { exit !found }'; do kill -0 "$ibsim_pid"; done
+	await_while "$ibsim_pid" unlinked "$@"
+}
+
+unlinked() {
+	! ibnetdiscover | awk -v id="\"$1\"" -v port="[$2]" \
+		'/^(Switch|Ca)/ { here = index($0, id) } here && index($0, port) == 1 { found = 1 } END { exit !found }'
 }
 
 @test "a fat tree of three levels and eight rails; -p says the same" {

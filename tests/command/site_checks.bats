@@ -141,7 +141,7 @@ all_gone() {
 @test "what it leaves in a session of its own is killed too: daemons, and daemons of daemons" {
 	local leave='setsid sleep 600 & echo $! >'"$PWD"'/pids
 		(setsid bash -c "echo \$\$ >>'"$PWD"'/pids; trap \"\" TERM HUP; setsid sleep 600 & echo \$! >>'"$PWD"'/pids; wait" &)
-		until (($(wc -l <'"$PWD"'/pids) == 3)); do :; done'
+		until (($(wc -l <'"$PWD"'/pids) == 3)); do sleep 0.05; done'
 	own 10-leaves "$leave; echo well"
 	is 10-leaves "PASS well"
 	[[ $(wc -l <pids) == 3 ]]

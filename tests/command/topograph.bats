@@ -92,14 +92,15 @@ discover() {
 	local watch_pid
 	"$ONESPINE" topology watch --from="topograph:$PWD/model.yaml" --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until grep -qx applied journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx applied journal
 	: >model.yaml
-	until grep -q '^failed, the last good one stays: ' journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -q '^failed, the last good one stays: ' journal
 	expect_line 0 "8 nodes: 1 nvlink of 4, 2 leaves of 4, 1 spine of 8" onespine topology show t
 	printf 'n10 n10\n' >>map
 	model
 	sed -i 's/n\[5-9\]/n[5-8,10]/' model.yaml
-	until [[ $(onespine topology show t) == "9 nodes: 1 nvlink of 4, 2 leaves of 4 to 5, 1 spine of 9"* ]]; do kill -0 $watch_pid; done
+	nine_nodes() { [[ $(onespine topology show t) == "9 nodes: 1 nvlink of 4, 2 leaves of 4 to 5, 1 spine of 9"* ]]; }
+	await_while $watch_pid nine_nodes
 	kill $watch_pid
 	wait $watch_pid
 }

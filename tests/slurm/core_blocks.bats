@@ -56,7 +56,7 @@ watch_begins() {
 	ec2
 	"$ONESPINE_TOOLS/../tests/fake/ec2" ec2 2>ec2/said 3>&- &
 	ec2_pid=$!
-	until [[ -e ec2/port ]]; do kill -0 "$ec2_pid"; done
+	await 10 test -e ec2/port
 	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<ec2/port)
 	export AWS_ENDPOINT_URL_EC2
 	onespine topology watch --nodes=map --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
@@ -81,7 +81,12 @@ doctor_says() {
 # asked_twice: EC2 has been asked about the blocks twice since, so a whole round lies between
 asked_twice() {
 	local before=${before:-$(grep -c ' DescribeCapacityReservations ' ec2/calls)}
-	until (($(grep -c ' DescribeCapacityReservations ' ec2/calls) >= before + 2)); do kill -0 "$watch_pid"; done
+	await 30 asked_since "$before"
+}
+
+# asked_since COUNT: twice more than that
+asked_since() {
+	(($(grep -c ' DescribeCapacityReservations ' ec2/calls) >= $1 + 2))
 }
 
 @test "a gang that would run into the block's end starts elsewhere or waits; fit and why say so; an extension lets it start" {

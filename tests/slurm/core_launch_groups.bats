@@ -55,7 +55,7 @@ watch_begins() {
 	ec2 "$@"
 	"$ONESPINE_TOOLS/../tests/fake/ec2" ec2 2>ec2/said 3>&- &
 	ec2_pid=$!
-	until [[ -e ec2/port ]]; do kill -0 "$ec2_pid"; done
+	await 10 test -e ec2/port
 	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<ec2/port)
 	export AWS_ENDPOINT_URL_EC2
 	log_mark

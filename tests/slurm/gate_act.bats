@@ -202,7 +202,7 @@ left_of() {
 @test "what a site's own check leaves running in sessions of its own has ended when the job begins" {
 	own n1 "setsid sleep 600 & echo \$! >$OUT/left
 		(setsid bash -c 'echo \$\$ >>$OUT/left; setsid sleep 600 & echo \$! >>$OUT/left; wait' &)
-		until ((\$(wc -l <$OUT/left) == 3)); do :; done"
+		until ((\$(wc -l <$OUT/left) == 3)); do sleep 0.05; done"
 	one=$(job -N2 --gang --gang-spares=1 --gres=gpu:8)
 	await_job "$one" COMPLETED
 	rm "$ONESPINE_CLUSTER"/nodes/n1"$ONESPINE_PREFIX"/etc/onespine/checks.d/50-own

@@ -47,17 +47,32 @@ record() {
 	printf '%s %s\n' "$(job_state "$1")" "$(job_field "$1" NodeList)"
 }
 
-# spines_of HOSTLIST
+# The spines of each list of nodes that was asked for, by the topology that was in force
+declare -gA SPINES=()
+
+# read_spines HOSTLIST: its spines, a blank between two, in $spines; no process but for a list that is new
+read_spines() {
+	local topology
+	IFS= read -rd '' topology <"$ONESPINE_CLUSTER/onespine.topology" || true
+	[[ -n ${SPINES["$1 $topology"]-} ]] ||
+		SPINES["$1 $topology"]=$(hostnames "$1" | domains_of spine | sort -u | paste -sd' ')
+	spines=${SPINES["$1 $topology"]}
+}
+
+# spines_of HOSTLIST: prints them
 spines_of() {
-	hostnames "$1" | domains_of spine | sort -u | paste -sd' '
+	local spines
+	read_spines "$1"
+	printf '%s\n' "$spines"
 }
 
 # straddled: the jobs of partition train and loose that were ever given nodes of both spines, one a line
 straddled() {
-	local id partition name nodes
+	local id partition name nodes spines
 	squeue -h -t all -p train,loose -o '%i %P %j %N' | while read -r id partition name nodes; do
 		[[ $nodes != '(null)' && -n $nodes ]] || continue
-		[[ $(spines_of "$nodes") != *' '* ]] || printf '%s %s %s %s\n' "$id" "$partition" "$name" "$nodes"
+		read_spines "$nodes"
+		[[ $spines != *' '* ]] || printf '%s %s %s %s\n' "$id" "$partition" "$name" "$nodes"
 	done
 }
 
@@ -67,7 +82,11 @@ nothing_straddled() {
 
 # job_named NAME: the number of the one job of that name that is not over
 job_named() {
-	squeue -h -r -n "$1" -t PENDING,RUNNING,CONFIGURING,COMPLETING -o %A | sort -n | head -n 1
+	local job first=
+	for job in $(squeue -h -r -n "$1" -t PENDING,RUNNING,CONFIGURING,COMPLETING -o %A); do
+		[[ -n $first ]] && ((first < job)) || first=$job
+	done
+	[[ -z $first ]] || printf '%s\n' "$first"
 }
 
 is_named() {
@@ -80,17 +99,21 @@ is_named() {
 #
 # is_judged NAME: it says why it waits, or has been given nodes
 is_judged() {
-	local job
-	! grep -q n <<<"$(squeue -h -t all -n "$1" -o %N)" || return 0
+	local nodes job field=
+	nodes=$(squeue -h -t all -n "$1" -o %N)
+	[[ $nodes != *n* ]] || return 0
 	job=$(job_named "$1")
-	[[ -n $job && $(note "$job") == *'; waits: '* ]]
+	[[ -n $job ]] || return
+	read_field "$job" AdminComment
+	[[ $field == *'; waits: '* ]]
 }
 
 # has_both NAME: jobs of that name were given nodes of both spines
 has_both() {
-	local nodes
+	local nodes spines
 	for nodes in $(squeue -h -t all -n "$1" -o %N); do
-		[[ $(spines_of "$nodes") != *' '* ]] || return 0
+		read_spines "$nodes"
+		[[ $spines != *' '* ]] || return 0
 	done
 	return 1
 }

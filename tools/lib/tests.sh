@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests.sh - runs tests and counts them
 #
-# Uses the variables of tools/test: scratch (its folder), tests_folder (TMPDIR on Slurm), pattern. What each run
+# Uses the variables of tools/test: scratch (its folder), tests_folder (TMPDIR on Slurm), pattern, everywhere. What each run
 # found is a line "PASSED FAILED SKIPPED NAME" in $scratch/counts.
 # shellcheck shell=bash disable=SC2154
 
@@ -181,11 +181,13 @@ run_variants() {
 	rm -rf "$scratch/variants"
 }
 
-# run_packages RELEASE: packages built, and used in a fresh root, where Debian has that Slurm's source
+# run_packages RELEASE: packages built, and used in a fresh root, where Debian has that Slurm's source; everywhere they
+# are built twice, to compare them
 run_packages() {
-	local release=$1 log=$scratch/packages-$1.tap status=0
+	local release=$1 log=$scratch/packages-$1.tap status=0 twice=()
 	wanted packages || return 0
-	"$ONESPINE_SOURCE/tests/packages/run" "$release" "$scratch/packages" >"$log" 2>&1 </dev/null || status=$?
+	((!everywhere)) || twice=(--twice)
+	"$ONESPINE_SOURCE/tests/packages/run" ${twice[@]+"${twice[@]}"} "$release" "$scratch/packages" >"$log" 2>&1 </dev/null || status=$?
 	count_tap "packages for Slurm $release in a fresh root" "$log" "$status"
 	rm -rf --one-file-system "$scratch/packages"
 }
