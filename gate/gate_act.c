@@ -12,6 +12,7 @@
 
 #include "check/check.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/gate/gate_text.h"
 #include "gate/gate_again.h"
 #include "host/output.h"
@@ -315,7 +316,7 @@ void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_repor
 		if (!gate_act_seen.reported || gate_act_ask_job(here->gang, until_ms) != 0)
 			return;
 		snprintf(words, sizeof(words), "passed on %u node%s", here->gang->node_count,
-			 here->gang->node_count == 1 ? "" : "s");
+			 osp_plural_s(here->gang->node_count));
 		gate_act_comment(here->gang, NULL, gate_act_stopped_before(), words, until_ms);
 	} else if (!attempt(here, reports, until_ms, verdict)) {
 		put_off(here, reports, verdict);

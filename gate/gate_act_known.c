@@ -101,14 +101,14 @@ static const char *placed_again(const struct osp_note *old, uint32_t kept, uint3
 				level) == 2) {
 		snprintf(buffer, buffer_bytes,
 			 "placed: %u node%s in at most %u domains of %s, %u released by the gate",
-			 kept, kept == 1 ? "" : "s", domains, level, gone);
+			 kept, osp_plural_s(kept), domains, level, gone);
 		return buffer;
 	}
 	if (!old->says || !old->domain ||
 	    sscanf(old->says, "placed: %*u node%*[s] on %31s", level) != 1)
 		return old->says;
 	snprintf(buffer, buffer_bytes, "placed: %u node%s on %s %s, %u released by the gate", kept,
-		 kept == 1 ? "" : "s", level, old->domain, gone);
+		 osp_plural_s(kept), level, old->domain, gone);
 	return buffer;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* gate_quarantine.c - keeps a bad node out of use where a drain would end its instance */
+#include "lib/base/text.h"
 #include "onespine_config.h"
 #include "gate/gate_act_private.h"
 
@@ -123,7 +124,8 @@ bool gate_act_quarantine(const struct osp_gate_here *here, const struct osp_gate
 		return false;
 	}
 	if (!is_one_too_many(here, sentence, node, until_ms))
-		gate_act_say("%s in quarantine for %u hours at most: %s", name,
-			     here->policy->quarantine_h, sentence->reason);
+		gate_act_say("%s in quarantine for %u hour%s at most: %s", name,
+			     here->policy->quarantine_h, osp_plural_s(here->policy->quarantine_h),
+			     sentence->reason);
 	return true;
 }

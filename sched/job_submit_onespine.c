@@ -18,6 +18,7 @@
 
 #include "lib/base/clean.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/policy/conflict.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/gang_license.h"
@@ -334,7 +335,7 @@ static void report_spares(const struct osp_seam_job *job, const struct osp_effec
 	snprintf(sentence, sizeof(sentence),
 		 "onespine: with %u spare node%s in each it is placed as %u nodes in segments %s; "
 		 "%u are released when all are checked",
-		 job->segment_spares, job->segment_spares == 1 ? "" : "s", job->min_nodes,
+		 job->segment_spares, osp_plural_s(job->segment_spares), job->min_nodes,
 		 effective->segments, job->spares);
 	print_to_user(err_msg, sentence);
 }

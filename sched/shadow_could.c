@@ -361,7 +361,7 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 		if (job->segment_spares)
 			snprintf(sentence, sentence_bytes,
 				 "with %u spare node%s in each segment: %s, its spares among them",
-				 job->segment_spares, job->segment_spares == 1 ? "" : "s",
+				 job->segment_spares, osp_plural_s(job->segment_spares),
 				 error.text);
 		else
 			snprintf(sentence, sentence_bytes, "%s", error.text);

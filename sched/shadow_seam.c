@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "src/slurmctld/reservation.h"
 
 #include "lib/policy/effective.h"
@@ -203,7 +204,7 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 		snprintf(sentence, sentence_bytes,
 			 "--gang-spares=%s: %s allows %u spare node%s to a job; %s", asked,
 			 partition_words(partition, words), gate->spares_max,
-			 gate->spares_max == 1 ? "" : "s",
+			 osp_plural_s(gate->spares_max),
 			 gate->spares_max ? "ask for no more" : "leave it out");
 	else if (part && part->max_share == 0)
 		snprintf(sentence, sentence_bytes,

@@ -11,6 +11,7 @@
 #include "check/base/gpus.h"
 #include "check/gpu/gpu_unit.h"
 #include "check/base/pass_store.h"
+#include "lib/base/text.h"
 
 #define READY_TRY_MS 1000 /* between tries while the fabric is set up */
 #define READY_MS     60000
@@ -380,7 +381,8 @@ struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, siz
 		if (context->units[i].whole)
 			units[(*count)++] = &context->units[i];
 	if (*count < least) {
-		osp_result_skip(context, "%zu whole GPUs here, %zu are needed", *count, least);
+		osp_result_skip(context, "%zu whole GPU%s here, %zu %s needed", *count,
+				osp_plural_s(*count), least, least == 1 ? "is" : "are");
 		return NULL;
 	}
 	if (begun)

@@ -9,6 +9,7 @@
 
 #include "check/gpu/gpu.h"
 #include "check/base/root.h"
+#include "lib/base/text.h"
 
 #define COPY_BYTES ((size_t)4 * 1024 * 1024) /* host memory for each GPU */
 #define COPIES	   16			     /* timed together */
@@ -195,7 +196,7 @@ static void run_host_copy(struct osp_check_context *context)
 		if (!check_gpu(context, &sessions[i]))
 			return;
 	if (sessions)
-		osp_result_pass(context, "%zu GPUs", count);
+		osp_result_pass(context, "%zu GPU%s", count, osp_plural_s(count));
 }
 
 const struct osp_check osp_check_host_copy = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/gpu/gpu.h"
+#include "lib/base/text.h"
 
 #define PIECE_BYTES ((size_t)16 * 1024 * 1024 * 1024)
 #define MIB	    (1024.0 * 1024)
@@ -29,7 +30,8 @@ static void report_wrong(struct test *test, size_t piece, const struct osp_repor
 
 	for (size_t i = 0; i < piece; i++)
 		offset += test->pieces.bytes[i];
-	snprintf(value, sizeof(value), "%u words wrong", report->count);
+	snprintf(value, sizeof(value), "%u word%s wrong", report->count,
+		 osp_plural_s(report->count));
 	osp_result_add(
 		test->context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, test->session->unit->subject,
 		value, NULL, NULL,

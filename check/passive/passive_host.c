@@ -31,26 +31,29 @@ static uint64_t count_list(const char *list)
 	return count;
 }
 
-/* Reports whether the machine has as much of something as it should have. Less fails; with
- * `may_be_meant`, and in a container, it warns, unless the site itself says how much there is. */
+/* Reports whether the machine has as much of something, "core" if it is one, as it should have.
+ * Less fails; with `may_be_meant`, and in a container, it warns, unless the site itself says how
+ * much there is. */
 static void judge_least(struct osp_check_context *context, uint64_t found, enum osp_limit_id id,
-			const char *what, bool may_be_meant)
+			const char *one, const char *many, bool may_be_meant)
 {
 	const struct osp_limit *expected = osp_check_limit(context, id, NULL);
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 	bool meant;
 
 	if (!expected || found >= (uint64_t)expected->value) {
-		osp_result_pass(context, "%llu %s", (unsigned long long)found, what);
+		osp_result_pass(context, "%llu %s", (unsigned long long)found,
+				found == 1 ? one : many);
 		return;
 	}
-	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found, what);
+	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found,
+		 found == 1 ? one : many);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 	meant = (may_be_meant || osp_in_container(context->root)) && !expected->of_site;
 	osp_result_add(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
 		       meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit, expected->source,
 		       "%s should have %lld %s", *context->node ? context->node : "this node",
-		       (long long)expected->value, what);
+		       (long long)expected->value, expected->value == 1 ? one : many);
 }
 
 /* --- cpu -------------------------------------------------------------------------------------- */
@@ -84,7 +87,7 @@ static void run_cpu(struct osp_check_context *context)
 	if (!cores)
 		osp_result_skip(context, "the kernel reports no cores");
 	else
-		judge_least(context, cores, OSP_LIMIT_CORES, "cores", !offline);
+		judge_least(context, cores, OSP_LIMIT_CORES, "core", "cores", !offline);
 }
 
 const struct osp_check osp_check_cpu = {
@@ -128,7 +131,8 @@ static void run_numa(struct osp_check_context *context)
 				"sys/devices/system/node/has_cpu"))
 		osp_result_skip(context, "no NUMA here");
 	else
-		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes", false);
+		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA node",
+			    "NUMA nodes", false);
 }
 
 const struct osp_check osp_check_numa = {
@@ -154,7 +158,7 @@ static void run_memory(struct osp_check_context *context)
 	    sscanf(text, "MemTotal: %llu kB", &kib) != 1)
 		osp_result_error(context, "", "/proc/meminfo reports no MemTotal");
 	else
-		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB", false);
+		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB", "GiB", false);
 }
 
 const struct osp_check osp_check_memory = {

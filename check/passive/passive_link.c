@@ -9,6 +9,7 @@
 #include "check/base/counters.h"
 #include "check/base/gpus.h"
 #include "check/base/node_type.h"
+#include "lib/base/text.h"
 
 /* Counts a GPU's NVLinks that are up; -1 if it has none at all. Lists those that are down in
  * `down`. */
@@ -510,7 +511,8 @@ static void run_nvlink_errors(struct osp_check_context *context)
 		osp_result_error(context, "", "%u of %u NVLinks that are up report their errors",
 				 looks.answered, looks.up);
 	else if (!ill)
-		osp_result_pass(context, "none growing on %u links", looks.answered);
+		osp_result_pass(context, "none growing on %u link%s", looks.answered,
+				osp_plural_s(looks.answered));
 }
 
 const struct osp_check osp_check_nvlink_errors = {

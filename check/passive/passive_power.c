@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/base/gpus.h"
+#include "lib/base/text.h"
 
 #define POWER_MOST_MW 5000000u /* no GPU draws more: a broken sensor */
 
@@ -60,8 +61,9 @@ const struct osp_check osp_check_power = {
 	.worst = OSP_VERDICT_WARN,
 	.deadline_ms = 3000,
 	.measures = "no GPU's power is capped below its default",
-	.explains = "What each GPU draws now, for the history, and its power limit against its "
-		    "default. A slowdown by the power supply is reported by throttle.",
+	.explains = "Reads the power that each GPU draws now, for the history, and compares its "
+		    "power limit with its default. A slowdown by the power supply is reported by "
+		    "throttle.",
 	.cures = "nvidia-smi -pl with the default limit, unless the cap is meant.",
 	.run = run_power,
 };
@@ -185,7 +187,7 @@ static bool judge_leftovers(struct osp_check_context *context, const struct osp_
 		state = OSP_NVML_OK;
 	if (!osp_gpu_value(context, gpu, state, "programs", lacking) || !count)
 		return false;
-	snprintf(value, sizeof(value), "%u program%s", count, count == 1 ? "" : "s");
+	snprintf(value, sizeof(value), "%u program%s", count, osp_plural_s(count));
 	osp_result_add(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0", NULL,
 		       "%s: programs run on it: a job's, or left behind by one", gpu->uuid);
 	return true;

@@ -9,6 +9,7 @@
 
 #include "check/base/gpus.h"
 #include "check/base/kmsg.h"
+#include "lib/base/text.h"
 
 /* For a GPU: its worst XID that no later "no recovery needed" has taken back. For an NVSwitch: its
  * last fatal SXid. */
@@ -140,7 +141,7 @@ static void report_switch(struct osp_check_context *context, const struct sick *
 		"NVIDIA's driver, which calls it fatal",
 		"SXid %u of the NVSwitch at %s, %u time%s %s: GPUs and switches must be set up "
 		"anew",
-		sick->number, sick->address, sick->times, sick->times == 1 ? "" : "s", since);
+		sick->number, sick->address, sick->times, osp_plural_s(sick->times), since);
 }
 
 static void report_gpu(struct osp_check_context *context, const char *subject,
@@ -160,7 +161,7 @@ static void report_gpu(struct osp_check_context *context, const char *subject,
 	osp_result_add(context, sure ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, cure, subject, value,
 		       NULL, "NVIDIA's XID catalogue, immediate action",
 		       "XID %u%s%s%s, %u time%s %s%s", sick->number, *words ? ": " : "", words,
-		       instance, sick->times, sick->times == 1 ? "" : "s", since,
+		       instance, sick->times, osp_plural_s(sick->times), since,
 		       sick->action == OSP_XID_EITHER ? "; a program can bring it about too" : "");
 }
 

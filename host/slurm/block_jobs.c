@@ -110,7 +110,7 @@ int osp_block_jobs_all(const struct osp_snapshot *snapshot, struct osp_text *tex
 			return -1;
 	}
 	if (count > JOBS_SHOWN)
-		osp_text_printf(text, "and %u more jobs run into the end of a Capacity Block\n",
-				count - JOBS_SHOWN);
+		osp_text_printf(text, "and %u more job%s into the end of a Capacity Block\n",
+				count - JOBS_SHOWN, count - JOBS_SHOWN == 1 ? " runs" : "s run");
 	return text->failed ? -1 : 0;
 }

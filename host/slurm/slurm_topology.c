@@ -12,6 +12,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm_compat.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/topology/slurm_unit.h"
 
 /* A node whose Topology= is another. */
@@ -115,7 +116,7 @@ int osp_slurm_topology_keep(const char *root, const struct osp_topology *topolog
 	free(wanted);
 	if (changed)
 		osp_text_printf(said, "Slurm's Topology= of %u node%s changed\n", changed,
-				changed == 1 ? "" : "s");
+				osp_plural_s(changed));
 	if (first.text[0])
 		*error = first;
 	return first.text[0] ? -1 : 0;

@@ -567,7 +567,7 @@ static void report_gaps(struct asking *asking)
 		osp_text_printf(warnings,
 				"%u call%s failed, %u node%s the place of the last good "
 				"answer: %s\n",
-				gaps->failed_calls, gaps->failed_calls == 1 ? "" : "s",
+				gaps->failed_calls, osp_plural_s(gaps->failed_calls),
 				asking->kept, asking->kept == 1 ? " keeps" : "s keep",
 				gaps->first.text);
 	if (gaps->unknown_ids)

@@ -15,6 +15,7 @@
 #include "host/report/listen.h"
 #endif
 #include "lib/base/name_table.h"
+#include "lib/base/text.h"
 #include "lib/topology/place_age.h"
 
 #define FIRST_PAUSE_S 5 /* after a question that has to be asked again; doubled each time */
@@ -352,7 +353,7 @@ static void ask_and_say(struct watching *watching, const struct osp_node_list *l
 	kept = ask(watching, list, &error);
 	if (watching->unplaced)
 		osp_error_set(&error, "%u node%s booted a short time ago and %s no place yet",
-			      watching->unplaced, watching->unplaced == 1 ? "" : "s",
+			      watching->unplaced, osp_plural_s(watching->unplaced),
 			      watching->unplaced == 1 ? "has" : "have");
 	say(watching, words[kept], error.text);
 	watching->failed = kept == OSP_APPLIED_FAILED;

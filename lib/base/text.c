@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text.c - growing strings, the nearest right word, durations */
+/* text.c - growing strings, the nearest right word, plurals, durations */
 #include "lib/base/text.h"
 
 #include <ctype.h>
@@ -249,6 +249,11 @@ int osp_parse_duration(const char *text, int64_t *seconds)
 		return -1;
 	*seconds = total;
 	return 0;
+}
+
+const char *osp_plural_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
 }
 
 const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_bytes)

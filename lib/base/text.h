@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * text.h - growing strings, the nearest right word, durations
+ * text.h - growing strings, the nearest right word, plurals, durations
  *
  * Any thread, any daemon: no shared state.
  */
@@ -66,6 +66,9 @@ int osp_parse_duration(const char *text, int64_t *seconds);
 #define OSP_DURATION_FORMS                                                                         \
 	"minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at "     \
 	"most 10 years"
+
+/* Returns the end of a noun behind this count, as in "%u node%s": "" for 1, else "s". */
+const char *osp_plural_s(uint64_t count);
 
 /* Writes `seconds` as "45s", "12m", "3h05m" or "2d04h" to `buffer`; returns `buffer`. */
 const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_bytes);

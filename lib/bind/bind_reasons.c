@@ -23,7 +23,7 @@ static void add_numbers(struct osp_text *text, const char *one, const char *seve
 
 static void add_cores(struct osp_text *text, uint32_t count)
 {
-	osp_text_printf(text, "%u core%s", count, count == 1 ? "" : "s");
+	osp_text_printf(text, "%u core%s", count, osp_plural_s(count));
 }
 
 static const char *keep(struct osp_bind_state *state, struct osp_text *text)
@@ -303,7 +303,7 @@ static bool note_shared(struct osp_bind_state *state)
 	    state->plan->task_count <= state->machine->gpu_count)
 		return true;
 	osp_text_printf(&text, "%u tasks share %u GPU%s", state->plan->task_count,
-			state->machine->gpu_count, state->machine->gpu_count == 1 ? "" : "s");
+			state->machine->gpu_count, osp_plural_s(state->machine->gpu_count));
 	return add_note(state, &text);
 }
 

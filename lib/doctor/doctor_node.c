@@ -2,6 +2,7 @@
 /* doctor_node.c - rules about environment and binding, whose absence fails no job and so goes
  * unnoticed */
 #include "onespine_config.h"
+#include "lib/base/text.h"
 #include "lib/doctor/doctor_private.h"
 
 void osp_rule_node_part(struct osp_diagnosis *diagnosis)
@@ -109,7 +110,7 @@ void osp_rule_rechecks_left(struct osp_diagnosis *diagnosis)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "a recheck that was killed has left %u node%s inside reservations of root's",
-		 count, count == 1 ? "" : "s");
+		 count, osp_plural_s(count));
 	osp_cure(diagnosis, "onespine recheck takes over what is left");
 }
 

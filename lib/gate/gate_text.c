@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/health/reason.h"
 
 #define STOPPED "stopped "
@@ -42,7 +43,7 @@ const char *osp_gate_progress(const struct osp_gate_gang *gang,
 	if (failed)
 		snprintf(pieces[2], sizeof(pieces[2]), ", %u failed", failed);
 	snprintf(buffer, buffer_bytes, "checking %u node%s: %u passed%s%s%s%s%.63s%s%s%s",
-		 gang->node_count, gang->node_count == 1 ? "" : "s", passed, pieces[0], pieces[1],
+		 gang->node_count, osp_plural_s(gang->node_count), passed, pieces[0], pieces[1],
 		 pieces[2], failed ? " (" : "", failed ? gang->nodes[first_failed] : "",
 		 failed ? ": " : "", failed ? plain_reason(reports[first_failed].reason) : "",
 		 failed ? ")" : "");
@@ -58,7 +59,7 @@ const char *osp_gate_note(const struct osp_gate_stops *stops, const char *says, 
 		snprintf(slow, sizeof(slow), ", %u slow", stops->slow);
 	if (stops->all)
 		snprintf(buffer, buffer_bytes, STOPPED "%u start%s%s; %s", stops->all,
-			 stops->all == 1 ? "" : "s", slow, says);
+			 osp_plural_s(stops->all), slow, says);
 	else
 		snprintf(buffer, buffer_bytes, "%s", says);
 	return buffer;

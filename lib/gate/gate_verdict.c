@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/health/reason.h"
 
 /* How good a node is for the job, best first. */
@@ -467,7 +468,7 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 		return;
 	}
 	length = snprintf(words, sizeof(words), "of %u node%s%s", court->gang->node_count,
-			  court->gang->node_count == 1 ? "" : "s",
+			  osp_plural_s(court->gang->node_count),
 			  court->breaker ? " (breaker open, none drained)" : "");
 	for (int result = OSP_VERDICT_ERROR; result < OSP_VERDICT_COUNT; result++)
 		length = add_count(words, sizeof(words), length,

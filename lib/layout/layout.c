@@ -309,7 +309,7 @@ static int fit_nodes(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_pe
 			error,
 			"%s is %llu GPUs, but %u node%s of %u GPUs %s %llu; with dp%llu it fits",
 			osp_layout_format(layout, text, sizeof(text)), (unsigned long long)product,
-			nodes, nodes == 1 ? "" : "s", gpus_per_node, nodes == 1 ? "has" : "have",
+			nodes, osp_plural_s(nodes), gpus_per_node, nodes == 1 ? "has" : "have",
 			(unsigned long long)have, (unsigned long long)(have / replica));
 	return 0;
 }

@@ -298,7 +298,7 @@ const char *osp_sentence_in_vain(uint32_t times, uint64_t node_s, bool last, cha
 	uint64_t minutes = node_s / 60 + (node_s % 60 != 0);
 
 	snprintf(buffer, buffer_bytes, "launched %u time%s in vain (%" PRIu64 " node minute%s)%s",
-		 times, times == 1 ? "" : "s", minutes, minutes == 1 ? "" : "s",
+		 times, osp_plural_s(times), minutes, osp_plural_s(minutes),
 		 last ? ", so it waits for nodes whose places are known" : "");
 	return buffer;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sentences_segments.c - the sentences about gangs in segments and in several domains */
 #include "lib/policy/sentences.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void say_offer(const struct osp_cut_input *input, const struct osp_cut_an
 		      char *buffer, size_t buffer_bytes)
 {
 	const struct osp_segments *segments = &input->segments;
-	const char *plural = answer->whole_needed == 1 ? "" : "s";
+	const char *plural = osp_plural_s(answer->whole_needed);
 	uint32_t unit = segments->count ? segments->segment[segments->count - 1].nodes : 1;
 
 	if (segments->count)
@@ -81,11 +82,11 @@ const char *osp_sentence_segments_never(const struct osp_topology *topology,
 	if (!answer->last_fits)
 		snprintf(offer, sizeof(offer),
 			 "no %s has room for the smaller last segment of %u node%s", level, last,
-			 last == 1 ? "" : "s");
+			 osp_plural_s(last));
 	else if (segments->count)
 		snprintf(offer, sizeof(offer),
 			 "there %s %u whole segment%s of %u nodes%s where %u %s needed",
-			 whole == 1 ? "is" : "are", whole, whole == 1 ? "" : "s", unit,
+			 whole == 1 ? "is" : "are", whole, osp_plural_s(whole), unit,
 			 beside_last(input, unit), answer->whole_needed,
 			 answer->whole_needed == 1 ? "is" : "are");
 	else
@@ -115,7 +116,7 @@ static void add_last(const struct osp_topology *topology, const struct osp_segme
 		snprintf(buffer + at, buffer_bytes - at,
 			 "%sthe last segment of %s:%u has %u node%s", at ? "; " : "",
 			 osp_topology_level_name(topology, segments->segment[i].level), size, last,
-			 last == 1 ? "" : "s");
+			 osp_plural_s(last));
 		return;
 	}
 }
@@ -152,7 +153,7 @@ const char *osp_sentence_parts_placed(const struct osp_topology *topology, uint3
 			 leaves == 1 ? leaf : osp_sentence_plural(leaf, plural, sizeof(plural)));
 	if (domain_count == 1)
 		snprintf(buffer, buffer_bytes, "placed: %u node%s on %s %s%s", nodes,
-			 nodes == 1 ? "" : "s", osp_topology_level_name(topology, level),
+			 osp_plural_s(nodes), osp_topology_level_name(topology, level),
 			 domains ? domains : "?", touched);
 	else
 		snprintf(buffer, buffer_bytes, "placed: %u nodes in %u domains of %s%s", nodes,
@@ -185,7 +186,7 @@ const char *osp_sentence_segments_wait(const struct osp_topology *topology,
 		snprintf(buffer, buffer_bytes,
 			 "waits: %s; no %s has room for the smaller last segment of %u node%s%s",
 			 request, osp_topology_level_name(topology, input->level), last,
-			 last == 1 ? "" : "s", even);
+			 osp_plural_s(last), even);
 	return buffer;
 }
 

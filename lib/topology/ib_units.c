@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/topology/ib_fabric.h"
+#include "lib/base/text.h"
 
 #define NO_LEVEL 0 /* a switch without a host below it */
 
@@ -350,7 +351,7 @@ static int check_whole(const struct osp_import *import, struct osp_error *error)
 		return osp_error_at(error, fabric->devices[0].place.file, 0, 0,
 				    "no link between %u device%s: the port that swept is down, or "
 				    "this is a list (-l, -H, -S)",
-				    fabric->device_count, fabric->device_count == 1 ? "" : "s");
+				    fabric->device_count, osp_plural_s(fabric->device_count));
 	for (uint32_t i = 0; i < fabric->device_count && !import->options.allow_missing; i++) {
 		const struct osp_ib_device *device = &fabric->devices[i];
 

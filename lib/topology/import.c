@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/room.h"
+#include "lib/base/text.h"
 #include "lib/topology/ib_fabric.h"
 #include "lib/topology/import_private.h"
 
@@ -157,8 +158,8 @@ int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
 				     count == 1 ? "level name is given" : "level names are given");
 	if (import->kind == OSP_IMPORT_CSV)
 		return osp_error_set(error, "%u column%s of switches, but %zu level names",
-				     layer_count, layer_count == 1 ? "" : "s", count);
+				     layer_count, osp_plural_s(layer_count), count);
 	return osp_import_warn(import, error, "no level is called %s: the fabric has %u layer%s",
 			       options->level_names[layer_count], layer_count,
-			       layer_count == 1 ? "" : "s");
+			       osp_plural_s(layer_count));
 }

@@ -14,6 +14,7 @@
 
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
+#include "lib/base/text.h"
 #include "lib/topology/ib_fabric.h"
 #include "lib/topology/import_private.h"
 
@@ -389,7 +390,7 @@ static int warn_of_odd(struct build *build)
 	if (warn_of(build, &build->left_out, build->left_out.count > 1 ? what : "left out"))
 		return -1;
 	snprintf(what, sizeof(what), "the path of %u host%s ends below such a node",
-		 build->cut.count, build->cut.count == 1 ? "" : "s");
+		 build->cut.count, osp_plural_s(build->cut.count));
 	if (warn_of(build, &build->cut, what))
 		return -1;
 	return put_blocks_beside(build);

@@ -47,7 +47,7 @@ timeless() {
                                  GPU-00000003-1111-2222-3333-444444444444: uncorrectable errors 12
                                  limit: NVIDIA GPU memory error management: an uncorrectable error asks for a reset, unless it was contained (from Ampere and driver 570 on the driver says so)
                                  do: reset gpu
-1 checks: 0 passed, 0 skipped, 0 warned, 0 in error, 1 failed
+1 check: 0 passed, 0 skipped, 0 warned, 0 in error, 1 failed
 onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
 }
 
@@ -320,7 +320,7 @@ quick() {
 	quick --only=hbm-pattern,hbm-bandwidth,peer --gpus=3,5 --json >j
 	[[ $(jq -c '[.checks[1].results[] | [.subject, .value]]' j) == '[["gpu3.0","2 MiB right"],["gpu3.1","2 MiB right"],["gpu5","1 MiB right"]]' ]]
 	[[ $(jq -c '[.checks[0].results[] | [.subject, .why]] | unique' j) == '[["gpu3.0","not judged: this is a part of a GPU"],["gpu3.1","not judged: this is a part of a GPU"],["gpu5","not judged: other programs use the GPU"]]' ]]
-	jq -e '.checks[2].results[0].why == "1 whole GPUs here, 2 are needed"' j
+	jq -e '.checks[2].results[0].why == "1 whole GPU here, 2 are needed"' j
 }
 
 @test "depth quick: a GPU that serves others is left alone, and it is said; the rest are checked" {

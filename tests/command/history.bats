@@ -233,7 +233,7 @@ holds_locks() {
 	[[ $output == *"i-0123456789abcdef0.jsonl:2: no JSON; passed over"* ]]
 	[[ $output == *"i-0123456789abcdef0.jsonl:3: ends before its end; passed over"* ]]
 	[[ $output == *"forged.jsonl: not a file of root's alone; passed over"* ]]
-	[[ ${lines[-2]} == "1 runs are kept; none has failed" ]]
+	[[ ${lines[-2]} == "1 run is kept; none has failed" ]]
 	check --only cpu >/dev/null
 	[[ $(onespine history --json 2>/dev/null | jq -c '[.runs, .passed_over]') == '[2,3]' ]]
 }
@@ -258,13 +258,13 @@ holds_locks() {
 @test "history.shared that is off is said: an answer has this node's runs alone" {
 	local lacking="these are this node's runs alone: history.shared is off (onespine.yaml)"
 	check --only cpu >/dev/null
-	expect 0 "1 runs are kept; none has failed
+	expect 0 "1 run is kept; none has failed
 $lacking" onespine history
 	expect 2 "onespine: no run of 'other' is kept on this node, and history.shared is off (onespine.yaml)" onespine history other
 	[[ $(onespine history --json | jq .all_nodes) == false ]]
 	mkdir -m 755 shared
 	policy 'history:' "  shared: $PWD/shared"
-	expect 0 "1 runs are kept; none has failed" onespine history
+	expect 0 "1 run is kept; none has failed" onespine history
 	[[ $(onespine history --json | jq .all_nodes) == true ]]
 	policy 'history: {folder: off}'
 	expect 2 "onespine: no run of 'other' is kept" onespine history --folder shared other

@@ -64,7 +64,7 @@ discover() {
 	reports 1=a.1 2=a.1
 	sed -i 's/ i-1 / i-9 /' t.reports
 	rm t
-	expect 0 "applied: 1 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover nvlink
+	expect 0 "applied: 1 node has a place; 0 gained one, 0 lost theirs, 0 moved" discover nvlink
 }
 
 @test "domains that cross leaves are reported and counted, and their level is beside the tree" {

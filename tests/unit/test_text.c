@@ -282,6 +282,15 @@ static void numbers_are_read_to_a_limit(void **state)
 	}
 }
 
+static void only_one_is_no_plural(void **state)
+{
+	(void)state;
+	assert_string_equal(osp_plural_s(0), "s");
+	assert_string_equal(osp_plural_s(1), "");
+	assert_string_equal(osp_plural_s(2), "s");
+	assert_string_equal(osp_plural_s((uint64_t)UINT32_MAX + 2), "s");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -296,6 +305,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test(a_file_longer_than_it_says_is_read_whole),
+		cmocka_unit_test(only_one_is_no_plural),
 		cmocka_unit_test(a_hash_is_everywhere_the_same),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/env/catalogue.h"
 
 /* Types whose GPUs and NICs lie as the shape has them: the files of aws-ofi-nccl say so. */
@@ -74,7 +75,7 @@ static void say_assumed(const struct osp_call *call, const struct osp_instance *
 			"%s of a %s from the catalogue, not from a machine: %u CPUs on %u NUMA "
 			"node%s%s",
 			file ? "what the file lacks is that" : "this is the plan", type->name,
-			type->shape.cpus, type->shape.nodes, type->shape.nodes == 1 ? "" : "s",
+			type->shape.cpus, type->shape.nodes, osp_plural_s(type->shape.nodes),
 			found->numa_nodes > 0 ? "" : " (it does not say how many)");
 	if (!file)
 		osp_text_printf(&type->assumed,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_check.c - `onespine check`: can this node run a job? */
+#include "lib/base/text.h"
 #include "tools/command/command.h"
 
 #include <errno.h>
@@ -343,11 +344,11 @@ static int print_run(const struct osp_run *run, int status)
 	}
 	osp_text_printf(
 		&text,
-		"%zu checks in %u.%02u s: %zu passed, %zu skipped, %zu warned, %zu in error, "
+		"%zu check%s in %u.%02u s: %zu passed, %zu skipped, %zu warned, %zu in error, "
 		"%zu failed\n",
-		run->count, run->time_ms / 1000, run->time_ms % 1000 / 10, counts[OSP_VERDICT_PASS],
-		counts[OSP_VERDICT_SKIP], counts[OSP_VERDICT_WARN], counts[OSP_VERDICT_ERROR],
-		counts[OSP_VERDICT_FAIL]);
+		run->count, osp_plural_s(run->count), run->time_ms / 1000, run->time_ms % 1000 / 10,
+		counts[OSP_VERDICT_PASS], counts[OSP_VERDICT_SKIP], counts[OSP_VERDICT_WARN],
+		counts[OSP_VERDICT_ERROR], counts[OSP_VERDICT_FAIL]);
 	if (run->start_ms >= START_SHOWN_MS)
 		osp_text_printf(&text, "starting the GPUs took %u.%02u s of it\n",
 				run->start_ms / 1000, run->start_ms % 1000 / 10);

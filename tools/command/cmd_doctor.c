@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tools/setup/doctor.h"
 #include "host/files.h"
 #ifdef OSP_HAVE_CLOUD
@@ -122,7 +123,7 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 		print_finding(&findings->items[i], colours, &text);
 	osp_text_printf(&text, "%s: %u things looked at, %u wrong, %u warning%s",
 			doctor->facts.conf_path, findings->looked_at, wrong, warnings,
-			warnings == 1 ? "" : "s");
+			osp_plural_s(warnings));
 	if (doctor->facts.running.asked != OSP_NOT_ASKED)
 		osp_text_printf(&text, "; slurmctld %s%s",
 				doctor->facts.running.asked == OSP_NO_ANSWER ? "gives " : "",

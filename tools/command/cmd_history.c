@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "lib/base/text.h"
 #include "lib/health/history.h"
 #include "host/record/history_read.h"
 #include "host/record/record.h"
@@ -154,8 +155,8 @@ static void add_trends(struct osp_text *text, struct osp_history *history, const
 				*trend->subject ? " " : "", trend->name, trend->first, trend->last);
 		if (moved(trend))
 			osp_text_printf(text, " (%+.0f %%)", trend->change * 100);
-		osp_text_printf(text, ", least %.4g, most %.4g, %zu runs  ", trend->least,
-				trend->most, trend->count);
+		osp_text_printf(text, ", least %.4g, most %.4g, %zu run%s  ", trend->least,
+				trend->most, trend->count, osp_plural_s(trend->count));
 		add_spark(text, trend);
 		osp_text_add(text, "\n");
 	}
@@ -184,7 +185,8 @@ static void add_growths(struct osp_text *text, struct osp_history *history, cons
 				osp_format_time(growth->time_s, time, sizeof(time)));
 	}
 	if (count > GROWTHS_MAX)
-		osp_text_printf(text, "    and %zu more times\n", count - GROWTHS_MAX);
+		osp_text_printf(text, "    and %zu more time%s\n", count - GROWTHS_MAX,
+				osp_plural_s(count - GROWTHS_MAX));
 }
 
 static void add_subject(struct osp_text *text, struct osp_history *history,
@@ -202,10 +204,11 @@ static void add_subject(struct osp_text *text, struct osp_history *history,
 	if (subject->nodes > 1)
 		osp_text_printf(text, ", %zu %s so far", subject->nodes,
 				subject->is_gpu ? "instances" : "names");
-	osp_text_printf(text, ": %zu runs, %zu failed, %zu strike%s in %u days%s%s%s\n",
-			subject->runs, subject->failed, subject->strikes,
-			subject->strikes == 1 ? "" : "s", rule->strike_days, red,
-			subject->lemon ? ": lemon" : "", *red ? "\033[0m" : "");
+	osp_text_printf(text, ": %zu run%s, %zu failed, %zu strike%s in %u day%s%s%s%s\n",
+			subject->runs, osp_plural_s(subject->runs), subject->failed,
+			subject->strikes, osp_plural_s(subject->strikes), rule->strike_days,
+			osp_plural_s(rule->strike_days), red, subject->lemon ? ": lemon" : "",
+			*red ? "\033[0m" : "");
 	osp_text_printf(text, "    last run %s: %s\n",
 			osp_format_time(subject->last_s, time, sizeof(time)),
 			verdict_word(subject->last));
@@ -226,7 +229,8 @@ static int print_text(struct osp_history_reading *reading, const struct chosen *
 	for (size_t i = 0; i < chosen->count; i++)
 		add_subject(&text, reading->history, chosen->subjects[i], rule, all_figures);
 	if (!chosen->count)
-		osp_text_printf(&text, "%zu runs are kept; none has failed\n", reading->runs);
+		osp_text_printf(&text, "%zu run%s kept; none has failed\n", reading->runs,
+				reading->runs == 1 ? " is" : "s are");
 	if (here)
 		osp_text_add(&text, "these are this node's runs alone: history.shared is off "
 				    "(onespine.yaml)\n");

@@ -8,6 +8,7 @@
  * by giving the node back to jobs.
  */
 #include "onespine_config.h"
+#include "lib/base/text.h"
 #include "tools/command/command.h"
 #include "tools/command/quarantine.h"
 
@@ -231,7 +232,7 @@ static void add_gpus(struct osp_text *text, const struct ward *ward,
 		    strcmp(gpu->instance, node->instance) != 0)
 			continue;
 		osp_text_printf(text, "  %s: %zu failure%s, last %s: %s, %s\n", gpu->key,
-				gpu->strikes_ever, gpu->strikes_ever == 1 ? "" : "s",
+				gpu->strikes_ever, osp_plural_s(gpu->strikes_ever),
 				osp_format_time(gpu->last_strike_s, time, sizeof(time)),
 				gpu->last_check, gpu->last_reason);
 		if (gpu->nodes > 1)
@@ -247,16 +248,16 @@ static void add_runs(struct osp_text *text, const struct ward *ward,
 	char first[64], last[64];
 
 	if (!subject) {
-		osp_text_add(text, "What failed is not in the history that this host reads "
+		osp_text_add(text, "The failure is not in the history that this host reads "
 				   "(history.shared, onespine.yaml).\n");
 		return;
 	}
 	osp_text_printf(text,
 			"The check '%s' failed at %s: %s\n"
-			"Of %zu checks of this instance since %s, %zu failed.\n",
+			"Of %zu check%s of this instance since %s, %zu failed.\n",
 			subject->last_check,
 			osp_format_time(subject->last_strike_s, last, sizeof(last)),
-			reason_of(ward, node), subject->runs,
+			reason_of(ward, node), subject->runs, osp_plural_s(subject->runs),
 			osp_format_time(subject->first_s, first, sizeof(first)), subject->failed);
 	add_gpus(text, ward, node);
 }
@@ -280,7 +281,7 @@ static int show(struct ward *ward, const char *word, struct osp_error *error)
 			osp_format_time(node->since_s, since, sizeof(since)),
 			osp_format_time(until_s(ward, node), until, sizeof(until)));
 	if (ward->policy->evidence)
-		osp_text_printf(&text, "What the check saw: %s/%s\n", ward->policy->evidence,
+		osp_text_printf(&text, "Evidence of the check: %s/%s\n", ward->policy->evidence,
 				osp_history_key(node->node, key, sizeof(key)));
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
@@ -361,9 +362,9 @@ static int do_due(const struct ward *ward, const struct osp_quarantined *node,
 	switch (due) {
 	case OSP_QUARANTINE_OVER:
 		error = dry ? 0 : end_one(ward, node);
-		snprintf(words, words_bytes, "%s after %u hours in quarantine: %s",
+		snprintf(words, words_bytes, "%s after %u hour%s in quarantine: %s",
 			 dry ? "would be drained" : "drained", ward->policy->quarantine_h,
-			 node->instance);
+			 osp_plural_s(ward->policy->quarantine_h), node->instance);
 		break;
 	case OSP_QUARANTINE_ANOTHER:
 		error = dry ? 0 : osp_controller_unquarantine(node, call_until_ms());

@@ -126,9 +126,9 @@ static int print_result(const struct osp_call *call, enum osp_applied kept,
 				error->text);
 	else if (kept == OSP_APPLIED_FAILED)
 		return say_failed(error);
-	osp_text_printf(&text,
-			"%s: %u nodes have a place; %u gained one, %u lost theirs, %u moved\n",
-			words_of(kept), osp_topology_node_count(topology), change->gained,
+	osp_text_printf(&text, "%s: %u node%s a place; %u gained one, %u lost theirs, %u moved\n",
+			words_of(kept), osp_topology_node_count(topology),
+			osp_topology_node_count(topology) == 1 ? " has" : "s have", change->gained,
 			change->lost, change->moved);
 	return osp_print_text(&text, status_of(kept));
 }

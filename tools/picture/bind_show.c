@@ -5,6 +5,7 @@
 
 #include "tools/picture/bind.h"
 #include "host/output.h"
+#include "lib/base/text.h"
 
 #define NICS_SHOWN 4
 #define COLUMNS	   6
@@ -38,7 +39,7 @@ static const char *nic_name(const struct osp_machine_device *nic)
 
 static void add_count(struct osp_text *text, uint32_t count, const char *what)
 {
-	osp_text_printf(text, "%u %s%s", count, what, count == 1 ? "" : "s");
+	osp_text_printf(text, "%u %s%s", count, what, osp_plural_s(count));
 }
 
 void osp_bind_summary(const struct osp_bind_view *view, struct osp_text *text)

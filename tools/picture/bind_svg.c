@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/picture/bind.h"
+#include "lib/base/text.h"
 #include "tools/picture/svg.h"
 
 #define MARGIN	     24
@@ -385,7 +386,7 @@ void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text)
 	const char *name = strrchr(view->source, '/');
 
 	osp_text_printf(&title, "%u task%s on %s: ", view->plan->task_count,
-			view->plan->task_count == 1 ? "" : "s", name ? name + 1 : view->source);
+			osp_plural_s(view->plan->task_count), name ? name + 1 : view->source);
 	osp_bind_summary(view, &title);
 	add_label(&picture, MARGIN, picture.y + 14, "t", title.failed ? "" : title.data);
 	picture.y += 34;

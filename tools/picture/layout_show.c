@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/output.h"
+#include "lib/base/text.h"
 
 #define GB	       1e9
 #define ORDER_COLUMN   100
@@ -216,7 +217,7 @@ void osp_layout_text(const struct osp_layout_show *show, struct osp_text *text)
 
 	osp_text_printf(text, "%s: %u node%s of %u GPUs, ranks as %s orders them\n",
 			osp_layout_format(&plan->layout, layout, sizeof(layout)), plan->nodes,
-			plan->nodes == 1 ? "" : "s", plan->gpus_per_node,
+			osp_plural_s(plan->nodes), plan->gpus_per_node,
 			osp_layout_order_name(plan->layout.order));
 	if (step > 0)
 		osp_text_printf(text, "a step takes %.2f s at %g TFLOP/s a GPU\n", step,

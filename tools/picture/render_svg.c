@@ -6,6 +6,7 @@
  * dashed lines, one path a colour, so that 8,192 nodes are some 50 KB. Above that, a square for
  * each row. All numbers are whole: the same map gives the same bytes.
  */
+#include "lib/base/text.h"
 #include "tools/picture/map.h"
 
 #include <stdlib.h>
@@ -500,7 +501,8 @@ static void add_job_legend(struct picture *picture)
 	if (map->job_count > shown) {
 		struct osp_text words = OSP_TEXT_INIT;
 
-		osp_text_printf(&words, "and %u more jobs", map->job_count - shown);
+		osp_text_printf(&words, "and %u more job%s", map->job_count - shown,
+				osp_plural_s(map->job_count - shown));
 		add_label(&picture->body, MARGIN, picture->y + 11, "l",
 			  words.data ? words.data : "");
 		picture->y += LEGEND_LINE;
