@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/policy/launch_error.h"
 #include "host/output.h"
 #include "host/slurm/ask.h"
@@ -89,9 +90,30 @@ static json_t *holder_to_json(const struct holder *holder)
 	return object;
 }
 
-static bool same_reason(const char *one, const char *other)
+/* Takes the nodes that are `alike` to `key` out of `set`. Returns their host list, which the caller
+ * frees with free(), or NULL if memory ran out. */
+static char *take_alike(const struct osp_snapshot *snapshot, struct osp_nodeset *set,
+			struct osp_nodeset *some,
+			bool (*alike)(const struct osp_state_node *node, const void *key),
+			const void *key)
 {
-	return one && other ? !strcmp(one, other) : one == other;
+	osp_nodeset_clear(some);
+	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
+	     node = osp_nodeset_next(set, node + 1))
+		if (alike(&snapshot->nodes[node], key))
+			osp_nodeset_add(some, node);
+	osp_nodeset_and_not(set, some);
+	return osp_snapshot_hostlist(snapshot, some);
+}
+
+static bool has_same_reason(const struct osp_state_node *node, const void *key)
+{
+	const struct osp_state_node *as = key;
+
+	if (node->state != as->state)
+		return false;
+	return node->reason && as->reason ? !strcmp(node->reason, as->reason)
+					  : node->reason == as->reason;
 }
 
 /* Takes the nodes of this state and reason out of `set`, and reports them. */
@@ -99,20 +121,10 @@ static int report_reason(const struct osp_snapshot *snapshot, const struct osp_s
 			 struct osp_nodeset *set, struct osp_nodeset *some, struct osp_text *text,
 			 json_t *out)
 {
+	char *list = take_alike(snapshot, set, some, has_same_reason, as);
 	const char *state = osp_node_state_name(as->state);
 	json_t *object;
-	char *list;
 
-	osp_nodeset_clear(some);
-	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
-	     node = osp_nodeset_next(set, node + 1)) {
-		const struct osp_state_node *one = &snapshot->nodes[node];
-
-		if (one->state == as->state && same_reason(one->reason, as->reason))
-			osp_nodeset_add(some, node);
-	}
-	osp_nodeset_and_not(set, some);
-	list = osp_snapshot_hostlist(snapshot, some);
 	if (!list)
 		return -1;
 	if (json_array_size(out) < REASONS_SHOWN)
@@ -259,7 +271,8 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 			json_array_append_new(list, holder_to_json(&holders[i]));
 		}
 		if (count > JOBS_SHOWN)
-			osp_text_printf(text, "  and %u more jobs\n", count - JOBS_SHOWN);
+			osp_text_printf(text, "  and %u more job%s\n", count - JOBS_SHOWN,
+					osp_plural_s(count - JOBS_SHOWN));
 		hidden = count_hidden(snapshot, set, some);
 		if (hidden)
 			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
@@ -277,24 +290,22 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 
 /* --- nodes that cannot be launched ------------------------------------------------------------ */
 
+static bool has_code(const struct osp_state_node *node, const void *key)
+{
+	char code[OSP_LAUNCH_CODE_BYTES];
+
+	osp_launch_error_code(node->reason, code, sizeof(code));
+	return !strcmp(code, key);
+}
+
 /* Takes the nodes with this code out of `set`, and reports them. */
 static int report_code(const struct osp_snapshot *snapshot, const char *code,
 		       struct osp_nodeset *set, struct osp_nodeset *some, struct osp_text *text,
 		       json_t *reasons)
 {
-	char own[OSP_LAUNCH_CODE_BYTES];
+	char *list = take_alike(snapshot, set, some, has_code, code);
 	json_t *object;
-	char *list;
 
-	osp_nodeset_clear(some);
-	for (uint32_t node = osp_nodeset_next(set, 0); node < set->place_count;
-	     node = osp_nodeset_next(set, node + 1)) {
-		osp_launch_error_code(snapshot->nodes[node].reason, own, sizeof(own));
-		if (!strcmp(own, code))
-			osp_nodeset_add(some, node);
-	}
-	osp_nodeset_and_not(set, some);
-	list = osp_snapshot_hostlist(snapshot, some);
 	if (!list)
 		return -1;
 	osp_text_add(text, "  ");

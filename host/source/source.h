@@ -55,11 +55,6 @@ void osp_source_answer_clear(struct osp_source_answer *answer);
 int osp_source_finish(struct osp_import *import, struct osp_source_answer *answer,
 		      struct osp_error *error);
 
-/* Returns what the node reported in its present boot; NULL: nothing, or it does not run. */
-struct osp_report_book;
-const struct osp_place_report *osp_reported_now(const struct osp_report_book *book,
-						const struct osp_listed_node *node);
-
 /*
  * Adds the level nvlink to an answer, of what nodes reported; a level of that name which the
  * answer has is left out. If the domains do not nest in its levels, it is beside the tree, and a

@@ -63,8 +63,9 @@ static struct osp_report_book *read_book(const char *path, bool must, struct osp
 	return book;
 }
 
-const struct osp_place_report *osp_reported_now(const struct osp_report_book *book,
-						const struct osp_listed_node *node)
+/* Returns what the node reported in its present boot; NULL: nothing, or it does not run. */
+static const struct osp_place_report *reported_now(const struct osp_report_book *book,
+						   const struct osp_listed_node *node)
 {
 	const struct osp_place_report *report =
 		node->runs ? osp_report_book_find(book, node->name, NULL) : NULL;
@@ -108,7 +109,7 @@ static int place(struct reporting *reporting, struct osp_builder *builder,
 		 const struct osp_listed_node *node, struct osp_error *error)
 {
 	struct osp_node_note note = {LEVEL, node->instance_id, boot_of(reporting, node)};
-	const struct osp_place_report *report = osp_reported_now(reporting->book, node);
+	const struct osp_place_report *report = reported_now(reporting->book, node);
 	char buffer[OSP_REPORT_WORD_BYTES + 8];
 	const char *name = report ? osp_report_domain(report, buffer) : NULL;
 	uint32_t domain;
@@ -185,7 +186,7 @@ static int find_blocks(struct reporting *reporting, const struct osp_topology *t
 	for (uint32_t i = 0; i < nodes->count && !rc; i++) {
 		const struct osp_listed_node *node = &nodes->nodes[i];
 		uint32_t number = osp_topology_find_node(topology, node->name);
-		const struct osp_place_report *report = osp_reported_now(reporting->book, node);
+		const struct osp_place_report *report = reported_now(reporting->book, node);
 		char buffer[OSP_REPORT_WORD_BYTES + 8];
 		const char *name = report ? osp_report_domain(report, buffer) : NULL;
 
@@ -315,7 +316,7 @@ static char *list_unreported(const struct reporting *reporting)
 
 	for (uint32_t i = 0; names && i < nodes->count; i++) {
 		if (nodes->nodes[i].runs && nodes->nodes[i].boot_s &&
-		    !osp_reported_now(reporting->book, &nodes->nodes[i]))
+		    !reported_now(reporting->book, &nodes->nodes[i]))
 			names[count++] = nodes->nodes[i].name;
 	}
 	if (count)

@@ -3,7 +3,9 @@
 #include "onespine_config.h"
 #include "lib/choose/components_list.h"
 
-bool osp_component_counts(const struct osp_component *component, const void *partition)
+/* Returns whether it counts together with the own one, which is asked about in this partition: as
+ * long as it is not planned in another. */
+static bool counts(const struct osp_component *component, const void *partition)
 {
 	bool elsewhere = !component->own && component->may_choose && component->planned_in &&
 			 component->planned_in != partition;
@@ -11,7 +13,8 @@ bool osp_component_counts(const struct osp_component *component, const void *par
 	return component->active && component->beside && !elsewhere;
 }
 
-bool osp_component_is_open(const struct osp_component *component)
+/* Returns whether it may still be planned in another partition. */
+static bool is_open(const struct osp_component *component)
 {
 	return !component->own && component->may_choose && !component->planned_in;
 }
@@ -22,10 +25,10 @@ void osp_components_list(const struct osp_component *all, uint32_t all_count, co
 	list->count = list->left_out_count = 0;
 	list->open = false;
 	for (uint32_t i = 0; i < all_count; i++) {
-		bool open = osp_component_is_open(&all[i]);
+		bool open = is_open(&all[i]);
 
 		if (list->count + list->left_out_count == OSP_COMPONENTS_MAX ||
-		    !osp_component_counts(&all[i], partition))
+		    !counts(&all[i], partition))
 			continue;
 		if (open && leaves_out) {
 			list->left_out[list->left_out_count++] = i;

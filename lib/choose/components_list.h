@@ -24,13 +24,6 @@ struct osp_component {
 	const void *planned_in; /* the partition in which it is planned; NULL: none */
 };
 
-/* Returns whether it counts together with the own one, which is asked about in this partition: as
- * long as it is not planned in another. */
-bool osp_component_counts(const struct osp_component *component, const void *partition);
-
-/* Returns whether it may still be planned in another partition. */
-bool osp_component_is_open(const struct osp_component *component);
-
 struct osp_component_list {
 	uint32_t count, left_out_count;
 	uint32_t own;			       /* in `order`; `count` if it is not there */

@@ -401,7 +401,8 @@ void osp_rule_spank(struct osp_diagnosis *diagnosis)
 	}
 }
 
-bool osp_is_policy(const struct osp_doctor_facts *facts, const char *path)
+/* Returns whether the path is that of onespine.yaml or the topology. */
+static bool is_policy(const struct osp_doctor_facts *facts, const char *path)
 {
 	return (facts->config_path && strcmp(path, facts->config_path) == 0) ||
 	       (facts->topology_path && strcmp(path, facts->topology_path) == 0);
@@ -417,14 +418,14 @@ void osp_rule_trusted(struct osp_diagnosis *diagnosis)
 		if (!file->exists || file->safe)
 			continue;
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
-			 osp_is_policy(facts, file->path)
+			 is_policy(facts, file->path)
 				 ? "%s can be written by others than root and SlurmUser, so "
 				   "slurmctld does not obey it"
 				 : "%s can be written by others than root and SlurmUser, who obey "
 				   "it",
 			 file->path);
 		osp_cure(diagnosis, "chown root %s && chmod go-w %s%s", file->path, file->path,
-			 osp_is_policy(facts, file->path) ? " && scontrol reconfigure" : "");
+			 is_policy(facts, file->path) ? " && scontrol reconfigure" : "");
 	}
 }
 

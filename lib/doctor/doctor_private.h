@@ -44,9 +44,6 @@ const char *osp_slurm_version_words(uint32_t version, char *buffer);
 /* Returns whether a comma-separated setting of slurm.conf has the word. */
 bool osp_setting_has(const struct osp_diagnosis *diagnosis, const char *key, const char *word);
 
-/* Returns whether the path is that of onespine.yaml or the topology. */
-bool osp_is_policy(const struct osp_doctor_facts *facts, const char *path);
-
 /* doctor_plugins.c */
 osp_rule_f osp_rule_folders;
 osp_rule_f osp_rule_plugin_dir;

@@ -161,11 +161,6 @@ void osp_blocks_free(struct osp_blocks *blocks)
 	free(blocks);
 }
 
-uint32_t osp_blocks_count(const struct osp_blocks *blocks)
-{
-	return blocks->count;
-}
-
 struct osp_blocks *osp_blocks_new(void)
 {
 	return calloc(1, sizeof(struct osp_blocks));
@@ -513,7 +508,7 @@ struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *f
 		osp_topology_free(topology);
 		return NULL;
 	}
-	if (osp_blocks_count(blocks))
+	if (blocks->count)
 		made = osp_blocks_insert(topology, blocks, why, &none);
 	if (none.text[0])
 		osp_error_set(why, "its blocks make no level " LEVEL_NAME ": %s", none.text);

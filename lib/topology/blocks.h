@@ -35,8 +35,6 @@ struct osp_blocks *osp_blocks_new(void);
 int osp_blocks_take(struct osp_blocks *blocks, const char *name, const char *node,
 		    struct osp_error *error);
 
-uint32_t osp_blocks_count(const struct osp_blocks *blocks);
-
 /*
  * Makes a topology that has the blocks as the level nvlink: the lowest at which each lies in one
  * domain above it, and holds whole domains below. If there is no such level, nvlink is an overlay,

@@ -50,20 +50,16 @@ uint32_t osp_report_book_count(const struct osp_report_book *book)
 	return book->count;
 }
 
-const struct osp_place_report *osp_report_book_at(const struct osp_report_book *book,
-						  uint32_t index, int64_t *heard_s)
-{
-	if (heard_s)
-		*heard_s = book->entries[index]->heard_s;
-	return &book->entries[index]->report;
-}
-
 const struct osp_place_report *osp_report_book_find(const struct osp_report_book *book,
 						    const char *node, int64_t *heard_s)
 {
 	uint32_t index = osp_name_table_find(&book->by_name, 0, node);
 
-	return index == OSP_NAME_ABSENT ? NULL : osp_report_book_at(book, index, heard_s);
+	if (index == OSP_NAME_ABSENT)
+		return NULL;
+	if (heard_s)
+		*heard_s = book->entries[index]->heard_s;
+	return &book->entries[index]->report;
 }
 
 /* --- taking ----------------------------------------------------------------------------------- */

@@ -33,12 +33,9 @@ int osp_report_book_take(struct osp_report_book *book, const struct osp_place_re
 
 uint32_t osp_report_book_count(const struct osp_report_book *book);
 
-/* Returns the report of a node, or of number `index` (below the count, in no order); NULL if there
- * is none. *heard_s (may be NULL) is set. */
+/* Returns the report of a node; NULL if there is none. *heard_s (may be NULL) is set. */
 const struct osp_place_report *osp_report_book_find(const struct osp_report_book *book,
 						    const char *node, int64_t *heard_s);
-const struct osp_place_report *osp_report_book_at(const struct osp_report_book *book,
-						  uint32_t index, int64_t *heard_s);
 
 /* Returns the file's text, to be freed; NULL if memory ran out. */
 char *osp_report_book_write(const struct osp_report_book *book);
