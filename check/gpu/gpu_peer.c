@@ -338,10 +338,11 @@ const struct osp_check osp_check_peer = {
 		"(eight a GPU "
 		"where no NVSwitch joins them), and so are pairs over PCIe where an IOMMU "
 		"translates addresses on bare metal, which warns: NVIDIA does not support these. "
-		"What fails is the pair; a GPU that fails with two "
+		"A pair fails, and not a GPU of it; a GPU that fails with two "
 		"others or more, each "
 		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",
-	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; where it "
-		 "stays, replace the node.",
+	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; if that "
+		 "does "
+		 "not help, replace the node.",
 	.run = run_peer,
 };

@@ -29,10 +29,10 @@ static const char explains[] = "A program of this site's own (checks.d/NN-name).
 			       "PATH, SLURM_JOB_ID and CUDA_VISIBLE_DEVICES alone, and takes its "
 			       "exit status: 0 PASS, 1 FAIL, 2 WARN, 77 SKIP, anything else or no "
 			       "end in time (site_check_s of the thresholds) ERROR. The first "
-			       "line that it writes says why. What it cannot see, its author "
-			       "knows.";
-static const char cures[] = "What its first line says. `checks: {NAME: comment}` in the site's "
-			    "thresholds.yaml lets it fail nothing, off does not run it.";
+			       "line that it writes says why. Its author knows what it cannot "
+			       "see.";
+static const char cures[] = "Do as its first line says. `checks: {NAME: comment}` in the site's "
+			    "thresholds.yaml lets it fail nothing, off leaves it out.";
 
 /* --- in the child ----------------------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			     .commands = BIT(OSP_TOPOLOGY_IMPORT),
 			     .complete = OSP_COMPLETE_WORDS,
 			     .words = OSP_TOPOLOGY_SOURCES(SOURCE_WORD) "onespine",
-			     .help = "What the FILEs are: " OSP_TOPOLOGY_SOURCES(
+			     .help = "The kind of the FILEs: " OSP_TOPOLOGY_SOURCES(
 				     SOURCE_HELP) "or onespine."},
 	[OSP_OPTION_SOURCES] =
 		{.name = "from",
@@ -32,7 +32,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "ec2 infiniband nvlink topograph:",
-		 .help = "Whom to ask: ec2 (DescribeInstanceTopology, with the keys that "
+		 .help = "The service to ask: ec2 (DescribeInstanceTopology, with the keys that "
 			 "an SDK would find), infiniband (runs ibnetdiscover), topograph:FILE "
 			 "(reads what topograph writes), nvlink (what nodes report to the watch), "
 			 "or several: each answer is then held for itself. nvlink beside one other "
@@ -52,7 +52,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
 			   .complete = OSP_COMPLETE_WORDS,
 			   .words = "onespine topology.conf topology.yaml",
-			   .help = "What to write: onespine (the default), topology.conf, or "
+			   .help = "The kind to write: onespine (the default), topology.conf, or "
 				   "topology.yaml (for Slurm 25.05 and later)."},
 	[OSP_OPTION_NAME_MAP] =
 		{.name = "nodes",
@@ -490,8 +490,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_DOCTOR),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Write the lines that slurm.conf lacks altogether to FILE (- is standard "
-			 "output), to be included there; what it says otherwise is for a person "
-			 "to change."},
+			 "output), to be included there; a person has to change the lines that "
+			 "it has otherwise."},
 	[OSP_OPTION_RULES] = {.name = "list",
 			      .commands = BIT(OSP_DOCTOR),
 			      .help = "Name what is looked at, and look at nothing."},
