@@ -4,7 +4,8 @@
  *
  * A hash table from (tag, name) to a number. The tag keeps several name spaces apart, for example
  * levels. Names are not copied and must outlive the table. For use inside lib/ only. Any number of
- * threads may find; one may add.
+ * threads may find; one may add. uthash would need a handle in each named struct, and ends the
+ * process if memory runs out, which may be slurmctld.
  */
 #ifndef OSP_NAME_TABLE_H
 #define OSP_NAME_TABLE_H

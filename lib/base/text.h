@@ -14,7 +14,8 @@
 /*
  * A string that grows. Start with OSP_TEXT_INIT. If memory runs out, the text is marked failed and
  * further appends do nothing: check once, at the end, with osp_text_take(). A caller that could not
- * make a part of the text may set `failed` itself.
+ * make a part of the text may set `failed` itself. Unlike a stream of open_memstream(3) it takes no
+ * memory before its first byte, and nothing has to be closed on an early return.
  */
 struct osp_text {
 	char *data; /* terminated; NULL while empty */

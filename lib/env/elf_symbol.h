@@ -3,7 +3,8 @@
  * elf_symbol.h - reads an exported variable of a shared object without loading it
  *
  * plugin_version says which Slurm a plugin was built for; to load the plugin and ask would need the
- * daemon that it belongs to. Any thread.
+ * daemon that it belongs to. For two variables libelf would be one more library to depend on; this
+ * reader bounds every offset, and a fuzzer holds it to that (fuzz_elf). Any thread.
  */
 #ifndef OSP_ELF_SYMBOL_H
 #define OSP_ELF_SYMBOL_H
