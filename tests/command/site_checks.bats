@@ -81,7 +81,7 @@ is() {
 	[[ $status == 1 && ${lines[-1]} == "onespine: 20-ill says /fsx is not mounted; ask" ]]
 	rm "$OWN"/[5-8]*
 	run check
-	[[ $status == 1 && $output == *"38 checks"* && ${lines[-1]} == "onespine: 20-ill says "* ]]
+	[[ $status == 1 && $output == *"39 checks"* && ${lines[-1]} == "onespine: 20-ill says "* ]]
 }
 
 @test "the first line: 200 bytes, cleaned, of a program that never stops writing too" {
