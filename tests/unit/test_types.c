@@ -271,9 +271,14 @@ static void test_every_type(void **state)
 	for (size_t i = 0; i < osp_catalogue_count(catalogue); i++) {
 		struct shape shape = shape_of(osp_catalogue_at(catalogue, i));
 		struct osp_bind_request request = {.task_count = (uint32_t)shape.gpus};
-		struct osp_machine *machine = make_machine(&shape);
-		struct osp_bind_plan *plan = osp_bind_plan(machine, &request, &error);
+		struct osp_machine *machine;
+		struct osp_bind_plan *plan;
 
+		/* test_catalogue names those of which no page says how many GPUs they have */
+		if (osp_catalogue_at(catalogue, i)->accelerators < 1)
+			continue;
+		machine = make_machine(&shape);
+		plan = osp_bind_plan(machine, &request, &error);
 		if (!plan)
 			fail_msg("%s: %s", shape.name, error.text);
 		assert_made_as_said(&shape, machine);
