@@ -57,7 +57,7 @@ void gate_arounds_mark(struct gate_arounds *arounds, struct osp_gate_link *links
 		       uint32_t node_count);
 void gate_arounds_free(struct gate_arounds *arounds);
 
-/* CLOCK_MONOTONIC */
+/* Reads CLOCK_MONOTONIC. */
 uint64_t gate_around_now_ns(void);
 
 #endif

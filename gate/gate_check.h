@@ -30,7 +30,8 @@ struct osp_gate_check {
 	struct osp_error error; /* why it could not be run */
 };
 
-/* With `reuse` a pass that is fresh by the policy counts. 0, or -1 with `error` set. */
+/* Starts it; with `reuse` a pass that is fresh by the policy counts. Returns 0, or -1 with `error`
+ * set. */
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
 			 uint32_t budget_ms, bool reuse, struct osp_error *error);
 

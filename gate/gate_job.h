@@ -67,7 +67,7 @@ struct osp_gate_controller {
 /* Lists the hosts of slurmctld, as slurm.conf has them. Returns how many. */
 uint32_t osp_gate_controllers(struct osp_gate_controller *list, uint32_t most);
 
-/* SlurmUser's number; root's if it is not known. */
+/* Returns SlurmUser's number; root's if it is not known. */
 uid_t osp_gate_slurm_user(void);
 
 #endif

@@ -111,7 +111,7 @@ struct gate_loop {
 	bool no_verdict; /* no verdict will come: the parent's gate is of another version */
 };
 
-/* ms since this gate began */
+/* Returns the ms since this gate began. */
 uint64_t gate_now_ms(const struct gate_loop *loop);
 
 const char *gate_name_of(const struct gate_loop *loop, uint32_t rank);

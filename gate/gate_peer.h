@@ -98,7 +98,7 @@ int osp_gate_accept(struct osp_gate_wire *wire, int listener, struct osp_gate_pe
 int osp_gate_connect(struct osp_gate_peer *peer, const struct sockaddr_storage *address,
 		     uint16_t port, const struct sockaddr_storage *own, uint64_t until_ms);
 
-/* After poll() says that a connecting peer may be written: 0 it is there, -1 it is not. */
+/* Returns, after poll() says that a connecting peer may be written, 0 if it is there, else -1. */
 int osp_gate_connected(struct osp_gate_peer *peer);
 
 /* Reads what is there. 0, or -1 when the connection has ended or says too much. */

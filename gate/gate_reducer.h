@@ -33,11 +33,11 @@ int gate_reducer_start(struct gate_reducer *reducer, const struct osp_gate_job *
 bool gate_reducer_ask(struct gate_reducer *reducer, uint32_t first, uint32_t ranks,
 		      uint32_t sum_kib, const uint8_t id[OSP_GATE_ID_BYTES]);
 
-/* 1 with what it answered in `part` (all but its rank), 0 not yet, -1 it has ended. Never
+/* Returns 1 with the answer in `part` (all but its rank), 0 not yet, -1 it has ended. Never
  * blocks. */
 int gate_reducer_read(struct gate_reducer *reducer, struct osp_gate_part *part);
 
-/* Nothing more will be asked: one that is idle ends by itself, and leaves the GPUs as they were;
+/* Ends the questions: one that is idle ends by itself, and leaves the GPUs as they were;
  * one that has not answered is killed. Never blocks. */
 void gate_reducer_let_go(struct gate_reducer *reducer);
 

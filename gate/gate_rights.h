@@ -10,9 +10,9 @@
 
 #define GATE_NOBODY_ID 65534 /* "nobody", by number: no name service in a gate */
 
-/* In a child that ends with its parent (PR_SET_PDEATHSIG): closes every file from 3 on but two (-1:
- * none), becomes nobody for good, without groups and without a way back, and ends by a signal after
- * `most_s` seconds, or still with its parent. Ends the process where that cannot be had. */
+/* Closes, in a child that ends with its parent (PR_SET_PDEATHSIG), every file from 3 on but two
+ * (-1: none), becomes nobody for good, without groups and without a way back, and ends by a signal
+ * after `most_s` seconds, or still with its parent. Ends the process where that cannot be had. */
 void gate_give_up_rights(int keep, int keep_too, unsigned int most_s);
 
 #endif

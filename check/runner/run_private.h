@@ -161,12 +161,12 @@ struct osp_pardon_look {
 void osp_pardon_look(struct osp_runner *runner, struct osp_pardon_look *look);
 void osp_pardon_look_free(struct osp_pardon_look *look);
 
-/* After the first round: excludes speeds of GPUs that other programs use from judgement, and judges
- * the others anew. Returns whether any is slow still. */
+/* Excludes, after the first round, speeds of GPUs that other programs use from judgement, and
+ * judges the others anew. Returns whether any is slow still. */
 bool osp_pardon_first(struct osp_runner *runner, enum osp_check_group group,
 		      const struct osp_pardon_look *look);
 
-/* After the last round: sets why low speeds only warn. Reasons are what `after` has and `before`
+/* Sets, after the last round, why low speeds only warn. Reasons are what `after` has and `before`
  * has not, and NVML that did not answer. Heat excuses no copies between GPUs and the host. */
 void osp_pardon_last(struct osp_runner *runner, enum osp_check_group group,
 		     const struct osp_pardon_look *before, const struct osp_pardon_look *after);

@@ -94,7 +94,7 @@ json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_fit_a
  */
 bool osp_leaves_text(const struct osp_world *world, const struct osp_nodeset *set,
 		     struct osp_text *text);
-/* [{"leaf": .., "count": .., "nodes": ..}] */
+/* Makes [{"leaf": .., "count": .., "nodes": ..}] */
 json_t *osp_leaves_to_json(const struct osp_world *world, const struct osp_nodeset *set);
 
 #endif

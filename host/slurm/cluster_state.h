@@ -26,7 +26,8 @@ bool osp_slurm_configured(void);
 /* Readies libslurm; done by every call below, once. */
 void osp_slurm_begin(void);
 
-/* slurm.conf's path: SLURM_CONF, else as slurmctld says. NULL with `error` set. To be freed. */
+/* Returns slurm.conf's path: SLURM_CONF, else as slurmctld says. NULL with `error` set. To be
+ * freed. */
 char *osp_slurm_conf_path(struct osp_error *error);
 
 /* What slurm.conf and, from 25.05 on, topology.yaml say of the topology; cut where it is longer. */

@@ -47,7 +47,7 @@ struct osp_controller_job {
 	bool gpus_asked;	 /* its request or its allocation names GPUs, on whatever node */
 };
 
-/* 0; ESLURM_INVALID_JOB_ID when there is none; else as above. Free with ..._job_free(). */
+/* Returns 0; ESLURM_INVALID_JOB_ID if there is none; else as above. Free with ..._job_free(). */
 int osp_controller_job(uint32_t job_id, uint64_t until_ms, struct osp_controller_job *job);
 void osp_controller_job_free(struct osp_controller_job *job);
 
@@ -123,7 +123,7 @@ int osp_controller_change(uint32_t job_id, const struct osp_controller_change *c
 /* Prints a line on the standard error of the job's salloc or srun. */
 int osp_controller_notify(uint32_t job_id, const char *words, uint64_t until_ms);
 
-/* Slurm's words for an error number that one of these returned. */
+/* Returns Slurm's words for an error number that one of these returned. */
 const char *osp_controller_words(int error);
 
 #endif

@@ -12,7 +12,7 @@
 #include "lib/topology/topology.h"
 #include "host/slurm/snapshot.h"
 
-/* onespine.yaml's path: beside slurm.conf. NULL with `error` set. To be freed. */
+/* Returns onespine.yaml's path: beside slurm.conf. NULL with `error` set. To be freed. */
 char *osp_config_path(struct osp_error *error);
 
 /* Reads a configuration; one that does not exist gives the defaults unless `must_exist`. NULL with

@@ -36,7 +36,7 @@ void osp_gang_clear(struct osp_gang *gang);
 bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,
 		   const struct osp_state_job *job, struct osp_gang *gang);
 
-/* Since when a pending gang could have run, which --gang=LEVEL@TIME counts from. */
+/* Returns since when a pending gang could have run, from which --gang=LEVEL@TIME counts. */
 int64_t osp_gang_waits_since(const struct osp_state_job *job);
 
 /* Returns whether a pending job may begin at `now_s`, and sets *since_s to when it could first;
@@ -80,7 +80,7 @@ int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_to
  * domains: for those who read where the nodes are. */
 void osp_gang_look_beside(int level_due, struct osp_whereabouts *where);
 
-/* Do its nodes keep that promise? */
+/* Returns whether its nodes keep that promise. */
 bool osp_gang_kept(int level_due, const struct osp_whereabouts *where);
 
 #endif

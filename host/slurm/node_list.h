@@ -32,7 +32,7 @@ struct osp_node_list {
 	uint32_t count;
 };
 
-/* Whether the place that `topology` has for the node holds; one that it has not holds. */
+/* Returns whether the place that `topology` has for the node holds; one that it has not holds. */
 enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
 					const struct osp_listed_node *node);
 

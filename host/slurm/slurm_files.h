@@ -20,7 +20,7 @@
  * with `error` set. To be freed. */
 char *osp_find_slurm_conf(struct osp_error *error);
 
-/* It is slurmd's copy of what slurmctld sent, which nobody may edit. */
+/* Returns whether it is slurmd's copy of what slurmctld sent, which nobody may edit. */
 bool osp_slurm_conf_fetched(const char *path);
 
 /* A text in place of the file `path`, while it is not written yet; NULL for a file as if absent. */
@@ -45,7 +45,7 @@ struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_ov
 /* Finds what kind of plugin the file is, and for which Slurm. */
 struct osp_plugin_file osp_look_at_plugin(const char *folder, const char *name);
 
-/* plugstack.conf of this slurm.conf. To be freed; NULL when memory ran out. */
+/* Returns the path of plugstack.conf of this slurm.conf. To be freed; NULL when memory ran out. */
 char *osp_plugstack_path(const struct osp_slurm_conf *conf, const char *conf_path);
 
 /* Looks for onespine.so in plugstack.conf and what it includes. The strings of `found` are to be
@@ -72,7 +72,7 @@ enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *
  * there is none. To be freed. */
 char *osp_scripts_folder(const char *conf_path, const char *name);
 
-/* MUNGE's socket, of AuthInfo=socket=PATH,ttl=..; "" for its default. */
+/* Returns MUNGE's socket, of AuthInfo=socket=PATH,ttl=..; "" for its default. */
 void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t socket_bytes);
 
 /* Returns the file of keys (host/seal/seal.h) that replaces MUNGE: `named`, which onespine.yaml
@@ -80,7 +80,7 @@ void osp_munge_socket(const struct osp_slurm_conf *conf, char *socket, size_t so
  * MUNGE. */
 const char *osp_key_file(const struct osp_slurm_conf *conf, const char *named, const char *usual);
 
-/* SlurmUser's number; root's if there is no such user. */
+/* Returns SlurmUser's number; root's if there is no such user. */
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 
 /*
@@ -92,7 +92,7 @@ uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 const char *osp_cluster_folder(const struct osp_slurm_conf *conf,
 			       char name[OSP_CLUSTER_NAME_BYTES]);
 
-/* It is root's or `slurm_user`'s, and only they may write it. */
+/* Returns whether it is root's or `slurm_user`'s, and only they may write it. */
 bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists);
 
 /* Returns whether slurm.conf counts GPUs (GresTypes) and names this node, by SLURMD_NODENAME or the

@@ -162,7 +162,7 @@ struct osp_state_job *osp_snapshot_add_job(struct osp_snapshot *snapshot);
 struct osp_state_partition *osp_snapshot_add_partition(struct osp_snapshot *snapshot);
 struct osp_state_reservation *osp_snapshot_add_reservation(struct osp_snapshot *snapshot);
 
-/* To be called once all is in: indexes names and resolves the jobs' nodes. 0, or -1 with `error`
+/* Indexes names, once all is in, and resolves the jobs' nodes. 0, or -1 with `error`
  * set. */
 int osp_snapshot_finish(struct osp_snapshot *snapshot, struct osp_error *error);
 
@@ -193,12 +193,13 @@ int osp_snapshot_add_hostlist(const struct osp_snapshot *snapshot, const char *l
 /* Returns the compact hostlist of `set`; NULL when memory ran out. To be freed. */
 char *osp_snapshot_hostlist(const struct osp_snapshot *snapshot, const struct osp_nodeset *set);
 
-/* `topology` on the snapshot's node numbers. */
+/* Returns `topology` on the snapshot's node numbers. */
 struct osp_topology *osp_snapshot_rebase(const struct osp_snapshot *snapshot,
 					 const struct osp_topology *topology,
 					 struct osp_error *error);
 
-/* May a gang have this node, now or when a job on it ends? Is it free now? Must it be started? */
+/* Return whether a gang may have this node, now or when a job on it ends; whether it is free now;
+ * whether it must be started. */
 bool osp_node_usable(const struct osp_state_node *node);
 bool osp_node_free(const struct osp_state_node *node);
 bool osp_node_boots(const struct osp_state_node *node);
@@ -211,7 +212,7 @@ const char *osp_job_phase_name(enum osp_job_phase phase);	  /* "running" */
 
 /* --- files (snapshot_json.c) ------------------------------------------------------------------ */
 
-/* The snapshot as JSON with the topology in it; NULL when memory ran out. */
+/* Makes JSON of the snapshot, with the topology in it; NULL if memory ran out. */
 json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 			     const struct osp_topology *topology);
 

@@ -207,7 +207,7 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
  * -------------------------------------------------------------------------------
  */
 
-/* `domains_max`: domains of a list at most. Returns NULL if memory ran out. */
+/* Makes a cache for lists of `domains_max` domains at most. Returns NULL if memory ran out. */
 struct osp_place_cache *osp_place_cache_new(uint32_t node_count, uint32_t word_count,
 					    uint32_t domains_max);
 void osp_place_cache_free(struct osp_place_cache *kept); /* NULL is allowed */

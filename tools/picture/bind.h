@@ -24,10 +24,10 @@ void osp_bind_text(const struct osp_bind_view *view, struct osp_text *text);
 json_t *osp_bind_json(const struct osp_bind_view *view); /* Returns NULL when memory ran out */
 void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text);
 
-/* "0-3,8" of a set; "-" for an empty one. */
+/* Adds a set as "0-3,8"; "-" if it is empty. */
 void osp_bind_add_list(struct osp_text *text, hwloc_const_bitmap_t set);
 
-/* "2 NUMA nodes, 48 cores, 96 CPUs, 8 GPUs, 4 NICs" */
+/* Adds "2 NUMA nodes, 48 cores, 96 CPUs, 8 GPUs, 4 NICs" */
 void osp_bind_summary(const struct osp_bind_view *view, struct osp_text *text);
 
 #endif

@@ -24,7 +24,7 @@ struct osp_layout_show {
 
 void osp_layout_text(const struct osp_layout_show *show, struct osp_text *text);
 
-/* NULL when memory ran out. */
+/* Returns NULL if memory ran out. */
 json_t *osp_layout_to_json(const struct osp_layout_show *show);
 
 /* Draws a plan on a topology, of at most OSP_LAYOUT_PICTURE_NODES_MAX nodes: each side a panel,

@@ -140,20 +140,20 @@ int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map
  * none. */
 uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *row);
 
-/* "s01 (256), s02 (12) and 3 more": the boxes where the job's nodes are; adds nothing if memory
- * runs out. */
+/* Adds "s01 (256), s02 (12) and 3 more": the boxes where the job's nodes are; adds nothing if
+ * memory runs out. */
 void osp_map_job_where(const struct osp_map *map, const struct osp_map_job *job,
 		       struct osp_text *text);
 
 /* Returns whether a pending job is one of the partition shown. */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
 
-/* "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */
+/* Adds "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */
 void osp_map_path(const struct osp_map *map, const struct osp_map_box *box, struct osp_text *text);
 const char *osp_map_box_name(const struct osp_map *map, const struct osp_map_box *box);
-/* "16 nodes: 9 busy, 5 free, 2 out" */
+/* Adds "16 nodes: 9 busy, 5 free, 2 out" */
 void osp_map_summary(const struct osp_map *map, struct osp_text *text);
-/* "1201 train of alice, gang=spine, 12 nodes, ends in 3h05m" */
+/* Adds "1201 train of alice, gang=spine, 12 nodes, ends in 3h05m" */
 void osp_map_job_words(const struct osp_map *map, const struct osp_map_job *job,
 		       struct osp_text *text);
 
@@ -165,11 +165,11 @@ struct osp_map_style {
 	bool colours;
 };
 
-/* For a terminal (render_text.c). */
+/* Renders it for a terminal (render_text.c). */
 void osp_map_text(const struct osp_map *map, const struct osp_map_style *style,
 		  struct osp_text *text);
 
-/* As SVG (render_svg.c). */
+/* Renders it as SVG (render_svg.c). */
 void osp_map_svg(const struct osp_map *map, struct osp_text *text);
 
 #endif

@@ -67,7 +67,7 @@ int osp_plan_with(const struct osp_plan *plan, const struct osp_overlays *before
 		  struct osp_overlays *overlays, struct osp_error *error);
 void osp_overlays_free(struct osp_overlays *overlays);
 
-/* Every change is in place, byte for byte. */
+/* Returns whether every change is in place, byte for byte. */
 bool osp_plan_holds(const struct osp_plan *plan);
 
 /* Makes the changes, record first; takes back what was made where one fails. The files get owner,
@@ -84,7 +84,7 @@ int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error);
 /* Takes the changes back, last one first, the record last. */
 int osp_plan_undo(const struct osp_plan *plan, const char *record_path, struct osp_error *error);
 
-/* [{"path": .., "what": "created" | "added" | "begun", "text": ..}] */
+/* Makes [{"path": .., "what": "created" | "added" | "begun", "text": ..}] */
 json_t *osp_plan_json(const struct osp_plan *plan);
 
 #endif
