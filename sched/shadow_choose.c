@@ -349,12 +349,14 @@ static bool launch(struct choice *choice)
 	struct shadow_gang *gang = choice->gang;
 	struct osp_place_input place = shadow_gang_input(gang);
 	struct osp_nodeset *nodes = osp_nodeset_new(shadow_state.node_count);
+	struct osp_nodeset *placed = shadow_launch_placed(gang->unlaunched);
 	const struct osp_launch_input input = {
 		.topology = shadow_state.topology,
 		.level = gang->level,
 		.need_nodes = gang->need_nodes,
 		.known = gang->free,
 		.unlaunched = gang->unlaunched,
+		.placed = placed,
 		.required = gang->required,
 		.weight = place.weight,
 		.kind = place.kind,
@@ -362,11 +364,12 @@ static bool launch(struct choice *choice)
 	};
 	bool yes = false;
 
-	for (uint32_t i = 0; nodes && !yes && osp_launch_nodes(&input, i, !gang->exact_size, nodes);
-	     i++)
+	for (uint32_t i = 0;
+	     nodes && placed && !yes && osp_launch_nodes(&input, i, !gang->exact_size, nodes); i++)
 		yes = ask_launch(choice, nodes) ||
 		      (gang->exact_size && osp_launch_nodes(&input, i, true, nodes) &&
 		       ask_launch(choice, nodes));
+	free(placed);
 	free(nodes);
 	return yes;
 }

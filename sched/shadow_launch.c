@@ -213,6 +213,28 @@ struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang)
 	return nodes;
 }
 
+struct osp_nodeset *shadow_launch_placed(const struct osp_nodeset *nodes)
+{
+	struct osp_nodeset *placed = osp_nodeset_copy(nodes);
+
+	for (uint32_t n = osp_nodeset_next(nodes, 0); placed && n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (shadow_place_is_old(n))
+			osp_nodeset_remove(placed, n);
+	}
+	return placed;
+}
+
+/* Returns whether nothing that is known of the places of `nodes` keeps them from one domain. */
+static bool may_meet(const struct osp_nodeset *nodes, uint32_t level)
+{
+	struct osp_nodeset *placed = shadow_launch_placed(nodes);
+	bool may = placed && osp_launch_may_meet(shadow_state.topology, level, placed);
+
+	free(placed);
+	return may;
+}
+
 /* Returns whether a node's place changes with each start: it ages, or is unknown. */
 static bool is_movable(uint32_t n, uint32_t level)
 {
@@ -266,29 +288,26 @@ static uint32_t level_of(const job_record_t *job, const struct osp_effective *ef
 }
 
 /*
- * Counts the nodes of unknown or reserved place, if none of the former runs and the others are in
- * one domain; else 0.
+ * Counts the nodes of unknown or reserved place, if none of the former runs and all may come to be
+ * in the one domain of the others; else 0.
  */
 static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level)
 {
-	uint32_t common = OSP_NO_DOMAIN, count = 0;
+	uint32_t count = 0;
 
 	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
 	     n = osp_nodeset_next(nodes, n + 1)) {
-		uint32_t domain = osp_topology_domain_of(shadow_state.topology, n, level);
-
 		if (is_unknown(n, level)) {
 			if (!shadow_is_asleep(n))
 				return 0;
 			count++;
 			continue;
 		}
-		if (domain == OSP_NO_DOMAIN || (common != OSP_NO_DOMAIN && domain != common))
+		if (osp_topology_domain_of(shadow_state.topology, n, level) == OSP_NO_DOMAIN)
 			return 0;
-		common = domain;
 		count += shadow_place_is_reserved(n);
 	}
-	return count;
+	return count && may_meet(nodes, level) ? count : 0;
 }
 
 /* Adds the nodes that it launches to those of its earlier tries. */
@@ -399,6 +418,14 @@ static void note_launched_in_vain(job_record_t *job, uint64_t node_s, int64_t no
 	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, value);
 }
 
+/* Returns whether a node that sleeps may be in `domain` when it runs. */
+static bool may_join(uint32_t n, uint32_t level, uint32_t domain)
+{
+	return shadow_place_is_old(n) ||
+	       ((is_unknown(n, level) || shadow_place_is_reserved(n)) &&
+		osp_launch_may_join(shadow_state.topology, level, n, domain));
+}
+
 /* Counts the nodes of the job's partition that could be launched to join those in `domain`. */
 static uint32_t count_unused(const job_record_t *job, uint32_t level, uint32_t domain)
 {
@@ -407,10 +434,7 @@ static uint32_t count_unused(const job_record_t *job, uint32_t level, uint32_t d
 
 	for (uint32_t n = 0; nodes && n < shadow_state.node_count; n++)
 		count += bit_test(nodes, n) && osp_nodeset_test(shadow_state.up, n) &&
-			 shadow_is_asleep(n) &&
-			 (is_unknown(n, level) ||
-			  (shadow_place_is_reserved(n) &&
-			   osp_topology_domain_of(shadow_state.topology, n, level) == domain));
+			 shadow_is_asleep(n) && may_join(n, level, domain);
 	return count;
 }
 

@@ -35,6 +35,10 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job);
  */
 struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang);
 
+/* Returns those of `nodes` whose places hold, or are reserved: a new set, or NULL if memory runs
+ * out. */
+struct osp_nodeset *shadow_launch_placed(const struct osp_nodeset *nodes);
+
 /* Returns whether its nodes could ever come together if nodes were launched for it. The caller
  * holds the seam's locks. */
 bool shadow_launch_could(const struct osp_place_input *place);

@@ -4,21 +4,29 @@
 
 #include <stdlib.h>
 
-/* A way to take nodes: the known nodes of one kind in one domain (OSP_NO_DOMAIN: none of them). */
+/*
+ * A way to take nodes of one kind: the known ones of a domain of the level, and the unlaunched ones
+ * that may come to be in it; or only unlaunched ones, of a domain above the level and of none
+ * (OSP_NO_DOMAIN: of none).
+ */
 struct way {
 	uint32_t domain;
 	uint16_t kind;
 	uint32_t known;
+	uint32_t outer; /* the nearest domain above `domain`, or this if it is above the level */
+	uint32_t near;	/* unlaunched ones of `outer`, as far as needed */
 };
 
+/*
+ * Nodes by kind and domain: known ones by that of the level, unlaunched ones by the nearest one
+ * above it that is known; last, unlaunched ones without any.
+ */
 struct count {
 	const struct osp_launch_input *input;
 	uint32_t first_domain; /* of the level */
-	uint32_t domain_count;
-	uint32_t *known;      /* [kind][domain] */
-	uint32_t *unlaunched; /* [kind] */
-	uint32_t
-		*required; /* [kind][domain + 1]: required ones of `known`; last, of `unlaunched` */
+	uint32_t end_domain;   /* behind those of the level and of all levels above it */
+	uint32_t *nodes;       /* [kind][domain - first_domain] */
+	uint32_t *required;    /* those of `nodes` */
 };
 
 static uint16_t kinds_of(const struct osp_launch_input *input)
@@ -37,94 +45,185 @@ static bool is_required(const struct osp_launch_input *input, uint32_t node)
 	       osp_nodeset_test(input->required, node);
 }
 
-static void count_known(struct count *count)
+/* --- domains above the level ------------------------------------------------------------------ */
+
+/* Returns the last level that is above `level`, or `level`: none is above an overlay. */
+static uint32_t top_above(const struct osp_topology *topology, uint32_t level)
 {
-	const struct osp_launch_input *input = count->input;
+	uint32_t top = osp_topology_level_count(topology);
 
-	for (uint32_t n = osp_nodeset_next(input->known, 0); n < input->known->place_count;
-	     n = osp_nodeset_next(input->known, n + 1)) {
-		uint32_t domain = osp_topology_domain_of(input->topology, n, input->level);
-		uint16_t kind = kind_of(input, n);
-
-		if (domain == OSP_NO_DOMAIN)
-			continue;
-		domain -= count->first_domain;
-		count->known[(size_t)kind * count->domain_count + domain]++;
-		if (is_required(input, n))
-			count->required[(size_t)kind * (count->domain_count + 1) + domain]++;
-	}
+	return level < top ? top : level;
 }
 
-static void count_unlaunched(struct count *count)
+/* Returns the nearest domain above the level that is known of the node; OSP_NO_DOMAIN: none. */
+static uint32_t nearest_above(const struct osp_topology *topology, uint32_t level, uint32_t node)
+{
+	uint32_t top = top_above(topology, level), domain = OSP_NO_DOMAIN;
+
+	while (domain == OSP_NO_DOMAIN && level++ < top)
+		domain = osp_topology_domain_of(topology, node, level);
+	return domain;
+}
+
+/* Returns whether `outer` is `domain`, or above it. */
+static bool is_around(const struct osp_topology *topology, uint32_t outer, uint32_t domain)
+{
+	while (domain != OSP_NO_DOMAIN && domain != outer)
+		domain = osp_topology_domain(topology, domain)->parent;
+	return domain == outer;
+}
+
+bool osp_launch_may_join(const struct osp_topology *topology, uint32_t level, uint32_t node,
+			 uint32_t domain)
+{
+	uint32_t nearest = osp_topology_domain_of(topology, node, level);
+
+	if (nearest == OSP_NO_DOMAIN)
+		nearest = nearest_above(topology, level, node);
+	return nearest == OSP_NO_DOMAIN || is_around(topology, nearest, domain);
+}
+
+bool osp_launch_may_meet(const struct osp_topology *topology, uint32_t level,
+			 const struct osp_nodeset *nodes)
+{
+	for (uint32_t top = top_above(topology, level); level <= top; level++) {
+		uint32_t common = OSP_NO_DOMAIN;
+
+		for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+		     n = osp_nodeset_next(nodes, n + 1)) {
+			uint32_t domain = osp_topology_domain_of(topology, n, level);
+
+			if (domain == OSP_NO_DOMAIN)
+				continue;
+			if (common != OSP_NO_DOMAIN && domain != common)
+				return false;
+			common = domain;
+		}
+	}
+	return true;
+}
+
+/* Returns the nearest known domain above the level of an unlaunched node, if its place counts. */
+static uint32_t outer_of(const struct osp_launch_input *input, uint32_t node)
+{
+	return input->placed && osp_nodeset_test(input->placed, node)
+		       ? nearest_above(input->topology, input->level, node)
+		       : OSP_NO_DOMAIN;
+}
+
+/* --- ways ------------------------------------------------------------------------------------- */
+
+/* Returns where the nodes of that kind and domain are counted. */
+static size_t place_of(const struct count *count, uint16_t kind, uint32_t domain)
+{
+	uint32_t width = count->end_domain - count->first_domain;
+
+	return (size_t)kind * (width + 1) +
+	       (domain == OSP_NO_DOMAIN ? width : domain - count->first_domain);
+}
+
+static void count_one(struct count *count, uint32_t node, uint32_t domain)
+{
+	size_t place = place_of(count, kind_of(count->input, node), domain);
+
+	count->nodes[place]++;
+	count->required[place] += is_required(count->input, node);
+}
+
+static void count_sets(struct count *count)
 {
 	const struct osp_launch_input *input = count->input;
+	const struct osp_nodeset *set = input->known;
 
-	for (uint32_t n = osp_nodeset_next(input->unlaunched, 0);
-	     n < input->unlaunched->place_count; n = osp_nodeset_next(input->unlaunched, n + 1)) {
-		uint16_t kind = kind_of(input, n);
+	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
+	     n = osp_nodeset_next(set, n + 1)) {
+		uint32_t domain = osp_topology_domain_of(input->topology, n, input->level);
 
-		count->unlaunched[kind]++;
-		if (is_required(input, n))
-			count->required[(size_t)kind * (count->domain_count + 1) +
-					count->domain_count]++;
+		if (domain != OSP_NO_DOMAIN)
+			count_one(count, n, domain);
 	}
+	set = input->unlaunched;
+	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
+	     n = osp_nodeset_next(set, n + 1))
+		count_one(count, n, outer_of(input, n));
 }
 
 static void free_count(struct count *count)
 {
-	free(count->known);
-	free(count->unlaunched);
+	free(count->nodes);
 	free(count->required);
 }
 
 static bool count_nodes(struct count *count, const struct osp_launch_input *input)
 {
-	size_t kinds = kinds_of(input);
+	uint32_t domains;
+	size_t places;
 
 	*count = (struct count){.input = input};
-	osp_topology_level_domains(input->topology, input->level, &count->first_domain,
-				   &count->domain_count);
-	count->known = calloc(kinds * count->domain_count + 1, sizeof(*count->known));
-	count->unlaunched = calloc(kinds, sizeof(*count->unlaunched));
-	count->required = calloc(kinds * (count->domain_count + 1), sizeof(*count->required));
-	if (!count->known || !count->unlaunched || !count->required) {
+	osp_topology_level_domains(input->topology, input->level, &count->first_domain, &domains);
+	count->end_domain = input->level < osp_topology_level_count(input->topology)
+				    ? osp_topology_domain_count(input->topology)
+				    : count->first_domain + domains;
+	places = place_of(count, kinds_of(input), count->first_domain);
+	count->nodes = calloc(places, sizeof(*count->nodes));
+	count->required = calloc(places, sizeof(*count->required));
+	if (!count->nodes || !count->required) {
 		free_count(count);
 		return false;
 	}
-	count_known(count);
-	count_unlaunched(count);
+	count_sets(count);
+	return true;
+}
+
+static uint32_t parent_of(const struct count *count, uint32_t domain)
+{
+	return domain == OSP_NO_DOMAIN
+		       ? OSP_NO_DOMAIN
+		       : osp_topology_domain(count->input->topology, domain)->parent;
+}
+
+/* Returns whether a gang can take the kind and domain of `way`, whose numbers it fills. */
+static bool is_way(const struct count *count, struct way *way)
+{
+	const struct osp_launch_input *input = count->input;
+	size_t own = place_of(count, way->kind, way->domain);
+	size_t nowhere = place_of(count, way->kind, OSP_NO_DOMAIN);
+	uint32_t need = input->need_nodes, has_required = count->required[nowhere];
+	uint64_t unlaunched = count->nodes[nowhere];
+	bool of_level = way->domain != OSP_NO_DOMAIN &&
+			osp_topology_domain(input->topology, way->domain)->level == input->level;
+
+	if (!count->nodes[own])
+		return false;
+	way->known = of_level ? count->nodes[own] : 0;
+	has_required += of_level ? count->required[own] : 0;
+	way->outer = of_level ? parent_of(count, way->domain) : way->domain;
+	for (uint32_t d = way->outer; d != OSP_NO_DOMAIN; d = parent_of(count, d)) {
+		unlaunched += count->nodes[place_of(count, way->kind, d)];
+		has_required += count->required[place_of(count, way->kind, d)];
+	}
+	if (input->required && has_required != osp_nodeset_count(input->required))
+		return false;
+	if (way->known >= need || !unlaunched || way->known + unlaunched < need)
+		return false;
+	way->near = way->outer == OSP_NO_DOMAIN
+			    ? 0
+			    : count->nodes[place_of(count, way->kind, way->outer)];
+	if (way->near > need - way->known)
+		way->near = need - way->known;
 	return true;
 }
 
 /*
- * Returns whether a gang can take `kind` in the domain with number `place` in the level (the count
- * of
- * domains: in none).
- */
-static bool is_way(const struct count *count, uint16_t kind, uint32_t place, uint32_t *known)
-{
-	const struct osp_launch_input *input = count->input;
-	const uint32_t *required = count->required + (size_t)kind * (count->domain_count + 1);
-	bool none = place == count->domain_count;
-	uint32_t has = required[count->domain_count] + (none ? 0 : required[place]);
-
-	*known = none ? 0 : count->known[(size_t)kind * count->domain_count + place];
-	if (!none && !*known)
-		return false;
-	if (input->required && has != osp_nodeset_count(input->required))
-		return false;
-	return count->unlaunched[kind] && *known < input->need_nodes &&
-	       (uint64_t)*known + count->unlaunched[kind] >= input->need_nodes;
-}
-
-/*
- * Returns whether a way is better: it has more known nodes, then the lower domain, then the lower
- * kind.
+ * Returns whether a way is better: it has more known nodes, then more near ones, then the lower
+ * domain, then the lower kind.
  */
 static bool is_better(const struct way *way, const struct way *than)
 {
 	if (way->known != than->known)
 		return way->known > than->known;
+	if (way->near != than->near)
+		return way->near > than->near;
 	if (way->domain != than->domain)
 		return way->domain < than->domain;
 	return way->kind < than->kind;
@@ -136,28 +235,19 @@ static bool find_way(const struct count *count, const struct way *after, struct 
 	bool any = false;
 
 	for (uint16_t kind = 0; kind < kinds_of(count->input); kind++) {
-		for (uint32_t place = 0; place <= count->domain_count; place++) {
-			struct way way = {.domain = place < count->domain_count
-							    ? count->first_domain + place
-							    : OSP_NO_DOMAIN,
+		for (uint32_t domain = count->first_domain; domain <= count->end_domain; domain++) {
+			struct way way = {.domain = domain < count->end_domain ? domain
+									       : OSP_NO_DOMAIN,
 					  .kind = kind};
 
-			if (!is_way(count, kind, place, &way.known) ||
-			    (after && !is_better(after, &way)) || (any && !is_better(&way, found)))
+			if (!is_way(count, &way) || (after && !is_better(after, &way)) ||
+			    (any && !is_better(&way, found)))
 				continue;
 			*found = way;
 			any = true;
 		}
 	}
 	return any;
-}
-
-static bool has(const struct osp_launch_input *input, const struct way *way, uint32_t node,
-		bool unlaunched)
-{
-	return kind_of(input, node) == way->kind &&
-	       (unlaunched ||
-		osp_topology_domain_of(input->topology, node, input->level) == way->domain);
 }
 
 static uint32_t weight_of(const struct osp_launch_input *input, uint32_t node)
@@ -172,12 +262,22 @@ struct taking {
 	const struct osp_nodeset *set;
 	bool unlaunched;
 	struct osp_nodeset *nodes; /* the nodes taken */
+	bool near;		   /* only those of the way's `outer` */
 };
 
 static bool may_take(const struct taking *taking, uint32_t node)
 {
-	return !osp_nodeset_test(taking->nodes, node) &&
-	       has(taking->input, taking->way, node, taking->unlaunched);
+	const struct osp_launch_input *input = taking->input;
+	uint32_t domain;
+
+	if (osp_nodeset_test(taking->nodes, node) || kind_of(input, node) != taking->way->kind)
+		return false;
+	domain = taking->unlaunched ? outer_of(input, node)
+				    : osp_topology_domain_of(input->topology, node, input->level);
+	if (taking->near)
+		return domain == taking->way->outer;
+	return domain == OSP_NO_DOMAIN ? taking->unlaunched
+				       : is_around(input->topology, domain, taking->way->domain);
 }
 
 /*
@@ -230,19 +330,32 @@ static uint32_t take_those(const struct taking *taking, enum which which, uint32
 	return taken;
 }
 
-/* Takes up to `most` more nodes of `set`: required ones first, then light ones. */
+/* Takes up to `most` more nodes, light ones first. */
+static uint32_t take_light(const struct taking *taking, uint32_t most)
+{
+	uint32_t weight, taken;
+
+	if (!most)
+		return 0;
+	weight = heaviest_taken(taking, most);
+	taken = take_those(taking, LIGHTER, weight, most);
+	return taken + take_those(taking, AS_HEAVY, weight, most - taken);
+}
+
+/* Takes up to `most` more nodes of `set`: required ones first, then near ones, then light ones. */
 static uint32_t take(const struct osp_launch_input *input, const struct way *way,
 		     const struct osp_nodeset *set, bool unlaunched, uint32_t most,
 		     struct osp_nodeset *nodes)
 {
-	const struct taking taking = {input, way, set, unlaunched, nodes};
-	uint32_t taken = take_those(&taking, REQUIRED, 0, most), weight;
+	struct taking taking = {input, way, set, unlaunched, nodes, false};
+	uint32_t taken = take_those(&taking, REQUIRED, 0, most);
 
-	if (taken == most)
-		return taken;
-	weight = heaviest_taken(&taking, most - taken);
-	taken += take_those(&taking, LIGHTER, weight, most - taken);
-	return taken + take_those(&taking, AS_HEAVY, weight, most - taken);
+	if (unlaunched && way->near) {
+		taking.near = true;
+		taken += take_light(&taking, most - taken);
+		taking.near = false;
+	}
+	return taken + take_light(&taking, most - taken);
 }
 
 static uint32_t required_in(const struct osp_launch_input *input, const struct osp_nodeset *set)

@@ -305,6 +305,56 @@ static void reserves(void)
 	shadow_state_load();
 }
 
+/* Of n5 to n16 the reservation reports the spine s2, and of s1's `nodes` s1, and of none a leaf. */
+static void reserves_spines(const char *nodes, const char *more)
+{
+	snprintf(file_text, sizeof(file_text),
+		 "{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
+		 "{\"level\": \"spine\", \"name\": \"s1\", \"nodes\": \"%s\"}, "
+		 "{\"level\": \"spine\", \"name\": \"s2\", \"nodes\": \"n[5-16]\"}%s], "
+		 "\"places\": [{\"source\": \"reservation\", \"nodes\": \"n[5-16],%s\"}]}",
+		 nodes, more, nodes);
+	fake_slurm_file("onespine.topology", file_text);
+	shadow_state_load();
+}
+
+/* No leaf is in two spines: a gang across them would be launched in vain. */
+static void launches_nothing_across_spines(void **state)
+{
+	job_record_t *job = batch_gang(1, 6, "leaf");
+
+	(void)state;
+	reserves_spines("n[1-4]", "");
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-9");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_says(job, "launched: 6 nodes, 6 of them do not run yet");
+	/* nor does one begin that was given such nodes otherwise */
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = fake_bitmap(0, 6);
+	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	shadow_launch_forget();
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	assert_false(shadow_launch_any());
+}
+
+/* n1 and n2 run in leaf l1 of s1; with s2's nodes they would be in no leaf. */
+static void launches_nothing_that_its_known_nodes_cannot_be_with(void **state)
+{
+	job_record_t *four = batch_gang(1, 4, "leaf"), *five = batch_gang(2, 5, "leaf");
+
+	(void)state;
+	reserves_spines(
+		"n[3-4]",
+		", {\"level\": \"leaf\", \"name\": \"l1\", \"in\": \"s1\", \"nodes\": \"n[1-2]\"}");
+	sleeps(2, SHADOW_NODES - 2);
+	assert_int_equal(ask(four, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-3");
+	assert_int_equal(ask(five, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-8");
+}
+
 /* Nodes of a capacity reservation whose topology is known are placed by it, before they run; then
  * EC2 is asked. */
 static void placed_by_their_reservation(void **state)
@@ -1380,6 +1430,8 @@ int main(void)
 		TEST(gives_up_after_its_tries),
 		TEST(waits_without_the_policy),
 		TEST(placed_by_their_reservation),
+		TEST(launches_nothing_across_spines),
+		TEST(launches_nothing_that_its_known_nodes_cannot_be_with),
 		TEST(reserved_places_are_for_launches_alone),
 		TEST(segments_start_on_no_reserved_place),
 		TEST(launches_only_what_can_start_again),
