@@ -128,6 +128,7 @@ fit() {
 
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
+	expect 2 "onespine: onespine fit: ':' is one argument too many: it takes 0" fit --free=n1 -N 2 : -N 2
 	expect 2 "onespine: -N 0: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 0
 	expect 2 "onespine: -N 8-4: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 8-4
 	expect 2 "onespine: -N 3x: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 3x
@@ -287,6 +288,28 @@ beside_slurm() {
 needs_fake_slurm() {
 	[[ -e ${ONESPINE%/*}/tests/fake/.libs/libcluster.so ]] || skip 'without Slurm'
 	((EUID == 0)) || skip 'needs root, whose the topology must be'
+}
+
+# beside_refusal WORDS OPTION...: fit, where sbatch --test-only says so and refuses the job
+beside_refusal() {
+	local words=$1
+	mkdir -p stub
+	printf '#!/bin/sh\necho "allocation failure: %s" >&2\nexit 1\n' "$words" >stub/sbatch
+	chmod +x stub/sbatch
+	PATH=$PWD/stub:$PATH SLURM_CONF=$PWD/slurm.conf ONESPINE_FAKE_CLUSTER=$PWD/cluster \
+		LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libcluster.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+		"$ONESPINE" fit "${@:2}"
+}
+
+@test "limits of a QOS or an account that refuse a job: said in Slurm's words with what to look at, however much is free" {
+	needs_fake_slurm
+	slurm
+	local policy="Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	expect 1 "no: sbatch refuses it: $policy
+  a limit of your account or QOS refuses it; 'sacctmgr show qos' and 'sacctmgr show assoc user=\$USER' have them" \
+		beside_refusal "$policy" -N 4 -q small -A team
+	expect 1 "no: sbatch refuses it: Invalid qos specification
+  'sacctmgr show assoc user=\$USER format=account,qos' lists yours" beside_refusal 'Invalid qos specification' -N 4 -q smal
 }
 
 @test "jobs that wait add whole minutes to Slurm's start: a gang beside a running job, which leaves it enough, starts now" {
