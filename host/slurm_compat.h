@@ -235,9 +235,9 @@ typedef struct xlist osp_list_t;
 #define OSP_JOB_REQUEUE(job) job_requeue(0, (job)->job_id, NULL, false, 0)
 #endif
 
-/* Makes a running job CONFIGURING; the caller holds slurmctld's job write lock. From 23.11 on Slurm
- * sets states by a function (slurmctld.h). */
-#if OSP_SLURM_AT_LEAST(23, 11)
+/* Makes a running job CONFIGURING; the caller holds slurmctld's job write lock. From 23.11.5 on
+ * Slurm sets states by a function (slurmctld.h). */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 5)
 #define OSP_JOB_SET_CONFIGURING(job) job_state_set_flag((job), JOB_CONFIGURING)
 #else
 #define OSP_JOB_SET_CONFIGURING(job) ((void)((job)->job_state |= JOB_CONFIGURING))

@@ -63,7 +63,10 @@ answers() {
 
 @test "restarted, the doctor finds nothing wrong and gangs are placed and refused" {
 	restart
+	log_mark
 	answers 0 onespine doctor
+	# what it asks slurmctld is no line of slurmctld's log
+	! log_since 'onespine: |_slurm_rpc_submit|job_will_run|job_submit' || fail 'the doctor left lines'
 	holds "$said" ', 0 wrong, '
 	holds "$said" '; slurmctld takes gangs'
 	answers 0 onespine setup --head
@@ -145,6 +148,18 @@ start_configless() {
 
 takes_gangs() {
 	onespine doctor --json | jq -e '.slurmctld == "takes gangs"' >/dev/null
+}
+
+@test "without the one line that slurm.conf got Slurm is stock, with onespine.so still in plugstack.conf" {
+	equal "$(diff "$KEPT/slurm.conf" "$ONESPINE_CLUSTER/slurm.conf" | grep -c '^[<>] [^#]')" 1
+	cp -p "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/with"
+	sed -i '/slurm-onespine\.conf/d' "$ONESPINE_CLUSTER/slurm.conf"
+	restart
+	[[ $(scontrol show config | grep '^PluginDir') != *onespine* ]]
+	job=$(submit --gang -N4 --exclusive)
+	await_job "$job" RUNNING
+	ONESPINE_TEST_TOPOLOGY=$ONESPINE_CLUSTER/onespine.topology equal "$(job_domains "$job" spine | wc -l)" 2
+	cp -p "$BATS_TEST_TMPDIR/with" "$ONESPINE_CLUSTER/slurm.conf"
 }
 
 @test "setup --head --undo: every file byte for byte as before, and Slurm is stock" {
