@@ -333,6 +333,11 @@ static int check_instances(struct asking *asking)
 			      "no node that runs has an instance of EC2: Slurm has no InstanceId, "
 			      "and no running instance of region %s has a node's address",
 			      osp_ec2_region(asking->ec2));
+	/* a failed call may be why; places by reservation alone would be held, and asked late */
+	if (run && asking->gaps.failed_calls) {
+		*asking->error = asking->gaps.first;
+		return -1;
+	}
 	if (!reserved)
 		*asking->error = asking->uninstanced;
 	return reserved ? 0 : -1;

@@ -74,10 +74,37 @@ static void say(struct watching *watching, const char *words, const char *why)
 	say_once(watching->said, words, why);
 }
 
-static bool has_line(const char *text, const char *line, size_t length)
+/* Returns how many bytes a number has that is a word of its own; 0: there is none. */
+static size_t count_of(const char *line, const char *at)
+{
+	size_t digits = strspn(at, "0123456789");
+
+	return (at == line || at[-1] == ' ') && at[digits] == ' ' ? digits : 0;
+}
+
+/* Returns whether two lines say the same but for counts, which change as nodes come and go. */
+static bool says_the_same(const char *a, const char *b)
+{
+	const char *one = a, *other = b;
+
+	for (;; one++, other++) {
+		size_t one_count = count_of(a, one), other_count = count_of(b, other);
+
+		if (one_count && other_count) {
+			one += one_count;
+			other += other_count;
+		}
+		if (!*one || *one == '\n')
+			return !*other || *other == '\n';
+		if (*one != *other)
+			return false;
+	}
+}
+
+static bool has_line(const char *text, const char *line)
 {
 	for (const char *at = text; at && *at; at += strcspn(at, "\n") + 1) {
-		if (strcspn(at, "\n") == length && !strncmp(at, line, length))
+		if (says_the_same(at, line))
 			return true;
 	}
 	return false;
@@ -109,7 +136,7 @@ static void say_warnings(struct watching *watching, const char *all)
 	for (const char *at = warnings; at && *at; at += strcspn(at, "\n") + 1) {
 		size_t length = strcspn(at, "\n");
 
-		if (!has_line(watching->warned, at, length))
+		if (!has_line(watching->warned, at))
 			printf("warning: %.*s\n", (int)length, at);
 	}
 	fflush(stdout);
@@ -315,7 +342,8 @@ static enum osp_applied ask(struct watching *watching, const struct osp_node_lis
 	kept = osp_sources_keep(watch->sources, watch->path, &question,
 				watch->compare_all ? NULL : list, &watch->guard, &answer, &change,
 				error);
-	say_warnings(watching, answer.warnings.data);
+	if (kept != OSP_APPLIED_FAILED || answer.warnings.data)
+		say_warnings(watching, answer.warnings.data);
 	if ((kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED) &&
 	    osp_apply_note_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_APPLIED_FAILED;

@@ -18,6 +18,15 @@ static const char *reservation_of(const struct osp_value *resource)
 	return id && id->type == OSP_VALUE_SCALAR && id->text[0] ? id->text : NULL;
 }
 
+static bool has_several(const struct osp_value *resource)
+{
+	const struct osp_value *id = resource->type == OSP_VALUE_MAP
+					     ? osp_value_get(resource, "CapacityReservationId")
+					     : NULL;
+
+	return id && id->type == OSP_VALUE_LIST;
+}
+
 /* Returns whether a NodeName's value is of these nodes: "q-dy-p5-[1-4]" or "q-dy-p5-1". */
 static bool is_of(const char *value, const char *queue, const char *kind, const char *resource)
 {
@@ -94,18 +103,20 @@ static int need_map(const struct osp_document *document, const struct osp_value 
 
 int osp_fleet_launch_groups(const char *file, const char *text, size_t bytes,
 			    const struct osp_slurm_conf *conf, struct osp_text *groups,
-			    struct osp_error *error)
+			    bool *several, struct osp_error *error)
 {
 	struct osp_document *document = osp_document_read(file, text, bytes, error);
 	const struct osp_value *root = document ? osp_document_root(document) : NULL;
 	int rc = document ? need_map(document, root, error) : -1;
 
+	*several = false;
 	for (const struct osp_value *queue = rc ? NULL : root->first; queue && !rc;
 	     queue = queue->next)
 		rc = need_map(document, queue, error);
 	for (const struct osp_value *queue = rc ? NULL : root->first; queue; queue = queue->next) {
 		for (const struct osp_value *resource = queue->first; resource;
 		     resource = resource->next) {
+			*several |= has_several(resource);
 			if (reservation_of(resource) && !was_before(root, resource))
 				add_group(root, resource, conf, groups);
 		}

@@ -193,8 +193,10 @@ struct osp_doctor_facts {
 	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
 	bool reserves_block_ends;  /* watch.block_ends of onespine.yaml */
 	const char *launch_groups; /* watch.launch_groups of onespine.yaml; NULL: off */
-	const char *fleet_groups;  /* the same as ParallelCluster's own file has it; NULL: it has
-				      none, or cannot be read here */
+	const char *fleet_groups;  /* the same as ParallelCluster's own file has it; NULL: it is
+				      not clear, or cannot be read here */
+	const char *fleet_unclear; /* why it is not clear; NULL: it is */
+	bool fleet_several;	   /* ParallelCluster launches some nodes into one of several */
 	bool launches;		   /* nodes are launched for gangs of some partition */
 	uint32_t report_port;	   /* watch.report_port of onespine.yaml; 0: off */
 	bool watch_enabled;	   /* systemd starts onespine-topology-watch.service at boot */

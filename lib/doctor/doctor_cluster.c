@@ -278,22 +278,47 @@ static void check_launch_left(struct osp_diagnosis *diagnosis)
 			    "so by itself");
 }
 
-/* Finds the first node of `fleet` that `ours` has in another reservation, or in none. */
-static const char *first_other(const struct osp_launch_groups *fleet,
-			       const struct osp_launch_groups *ours, const char **there,
-			       const char **here)
+/* Finds the first node of `one` that `other` has in another reservation, or in none, and *here and
+ * *there, its reservations in the two; NULL: none. */
+static const char *first_that_differs(const struct osp_launch_groups *one,
+				      const struct osp_launch_groups *other, const char **here,
+				      const char **there)
 {
 	uint32_t number = 0;
 
-	for (const char *node; (node = osp_launch_groups_node(fleet, number)); number++) {
-		uint32_t own = osp_launch_groups_of(ours, node);
+	for (const char *node; (node = osp_launch_groups_node(one, number)); number++) {
+		uint32_t found = osp_launch_groups_of(other, node);
 
-		*there = fleet->reservations[osp_launch_groups_of(fleet, node)];
-		*here = own == OSP_NAME_ABSENT ? NULL : ours->reservations[own];
-		if (!*here || strcmp(*there, *here) != 0)
+		*here = one->reservations[osp_launch_groups_of(one, node)];
+		*there = found == OSP_NAME_ABSENT ? NULL : other->reservations[found];
+		if (!*there || strcmp(*here, *there) != 0)
 			return node;
 	}
 	return NULL;
+}
+
+/* Reports the first node that watch.launch_groups has in another reservation than ParallelCluster
+ * launches it into. */
+static void compare_groups(struct osp_diagnosis *diagnosis, const struct osp_launch_groups *fleet,
+			   const struct osp_launch_groups *ours)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const char *there, *here;
+	const char *node = first_that_differs(fleet, ours, &there, &here);
+
+	if (!node && !facts->fleet_several)
+		node = first_that_differs(ours, fleet, &here, &there);
+	if (!node)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "gangs are not placed by the capacity reservations of their nodes before these "
+		 "run: ParallelCluster launches %s into %s, and watch.launch_groups has %s%s",
+		 node, there ? there : "none", here ? "it in " : "it in none", here ? here : "");
+	if (*facts->fleet_groups)
+		osp_cure(diagnosis, "%s: watch: {launch_groups: \"%s\"}", facts->config_path,
+			 facts->fleet_groups);
+	else
+		osp_cure(diagnosis, "%s: watch: {launch_groups: off}", facts->config_path);
 }
 
 /* Compares watch.launch_groups with what ParallelCluster launches. */
@@ -302,22 +327,20 @@ static void check_launch_groups(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	struct osp_launch_groups fleet, ours;
 	struct osp_error ignored = {.text = ""};
-	const char *there, *here, *node = NULL;
 
+	if (facts->launches && facts->fleet_unclear && !facts->launch_groups) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "gangs are not placed by the capacity reservations of their nodes before "
+			 "these run, and ParallelCluster's cannot be taken over: %s",
+			 facts->fleet_unclear);
+		osp_cure(diagnosis, "%s: watch: {launch_groups: \"cr-..=NODES ..\"}",
+			 facts->config_path);
+	}
 	if (!facts->launches || !facts->fleet_groups)
 		return;
 	if (!osp_launch_groups_read(facts->fleet_groups, &fleet, &ignored)) {
 		if (!osp_launch_groups_read(facts->launch_groups, &ours, &ignored))
-			node = first_other(&fleet, &ours, &there, &here);
-		if (node) {
-			osp_find(diagnosis, OSP_DOCTOR_WARNING,
-				 "gangs are not placed by the capacity reservations of their nodes "
-				 "before these run: ParallelCluster launches %s into %s, and "
-				 "watch.launch_groups has %s%s",
-				 node, there, here ? "it in " : "it in none", here ? here : "");
-			osp_cure(diagnosis, "%s: watch: {launch_groups: \"%s\"}",
-				 facts->config_path, facts->fleet_groups);
-		}
+			compare_groups(diagnosis, &fleet, &ours);
 		osp_launch_groups_free(&ours);
 	}
 	osp_launch_groups_free(&fleet);

@@ -473,6 +473,20 @@ const char *osp_config_topology(const struct osp_config *config)
 	return config->topology;
 }
 
+bool osp_config_launches(const struct osp_config *config)
+{
+	size_t count = osp_config_partition_count(config);
+	int line;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = osp_config_partition(config, i, &line);
+
+		if (osp_config_policy(config, name)->unlaunched == OSP_UNLAUNCHED_LAUNCH)
+			return true;
+	}
+	return osp_config_policy(config, NULL)->unlaunched == OSP_UNLAUNCHED_LAUNCH;
+}
+
 size_t osp_config_partition_count(const struct osp_config *config)
 {
 	return config->partition_count;

@@ -115,6 +115,9 @@ const char *osp_config_topology(const struct osp_config *config);
  * (without_match: hold), or slurmctld does not start. */
 bool osp_config_holds(const struct osp_config *config);
 
+/* Returns whether nodes are launched for gangs of any partition (unlaunched: launch). */
+bool osp_config_launches(const struct osp_config *config);
+
 /* Return the partitions named in the file, to check them against Slurm's. */
 size_t osp_config_partition_count(const struct osp_config *config);
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line);

@@ -333,7 +333,8 @@ static void note_crossing(struct build *build, uint32_t host)
 	build->error = error;
 }
 
-/* Returns whether the host has a place that contradicts nobody's; notes what it leaves out. */
+/* Returns whether the host has a place that contradicts nobody's; notes what it leaves out. The
+ * UltraServer of one that will run crosses no leaf: it is wrong. */
 static bool make_agree(struct build *build, uint32_t host)
 {
 	struct osp_import_host *h = &build->import->hosts[host];
@@ -342,7 +343,8 @@ static bool make_agree(struct build *build, uint32_t host)
 	build->error = &why;
 	cut_path(build, host);
 	why = (struct osp_error){.text = ""};
-	if (h->switch_count && (check_switches(build, host) || check_block_below(build, host))) {
+	if (h->switch_count && (check_switches(build, host) || check_block_below(build, host) ||
+				(h->reserved && h->layer == 1 && check_block(build, host, true)))) {
 		note_odd(&build->left_out, host, &why);
 		h->switch_count = 0;
 	}
@@ -469,13 +471,15 @@ static int meet_in_order(struct build *build)
 	return put_blocks_beside(build);
 }
 
-static int meet_those_that_agree(struct build *build, bool reserved)
+/* Meets those whose path begins in `layer`. */
+static int meet_those_that_agree(struct build *build, bool reserved, uint32_t layer)
 {
 	for (uint32_t depth = 1; depth <= OSP_IMPORT_LAYERS_MAX; depth++) {
 		for (uint32_t i = 0; i < build->import->host_count; i++) {
 			struct osp_import_host *h = &build->import->hosts[i];
 
-			if (!h->nodes || h->switch_count != depth || h->reserved != reserved)
+			if (!h->nodes || h->switch_count != depth || h->reserved != reserved ||
+			    (h->switch_count && h->layer != layer))
 				continue;
 			if (make_agree(build, i) && meet_host(build, i))
 				return -1;
@@ -489,12 +493,15 @@ static int meet_those_that_agree(struct build *build, bool reserved)
 /*
  * Meets the hosts and leaves out what contradicts. Short paths come first, so that it is always
  * the longer one that ends below a switch of both, whichever nodes run. Where nodes will be comes
- * after where others are, however short.
+ * after where others are, however short; and paths without a leaf after those with one, so that an
+ * UltraServer of both is below that leaf.
  */
 static int meet_what_agrees(struct build *build)
 {
-	if (meet_those_that_agree(build, false) || meet_those_that_agree(build, true))
-		return -1;
+	for (int reserved = 0; reserved < 2; reserved++)
+		for (uint32_t layer = 1; layer <= OSP_IMPORT_LAYERS_MAX; layer++)
+			if (meet_those_that_agree(build, reserved, layer))
+				return -1;
 	return warn_of_odd(build);
 }
 

@@ -557,6 +557,22 @@ say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate
 	rm onespine.yaml
 	onespine setup --head --undo >/dev/null
 	as_kept
+	# more than onespine.yaml takes, or a resource group, for which ParallelCluster's file may name another: nothing is written
+	printf 'NodeName=q-dy-p%s-1 State=CLOUD CPUs=2\n' {1..65} >slurm_parallelcluster.conf
+	jq -n '{q: ([range(65) | {key: "p\(. + 1)", value: {CapacityReservationId: "cr-0\(. + 1)"}}] | from_entries)}' >"$fleet"
+	run onespine setup --head
+	[[ ! -e onespine.yaml ]]
+	onespine setup --head --undo >/dev/null
+	mkdir -p "$ONESPINE_TEST_ROOT/opt/parallelcluster/shared"
+	echo 'CapacityReservationResourceGroupArn: arn:aws:..' >"$ONESPINE_TEST_ROOT/opt/parallelcluster/shared/cluster-config.yaml"
+	jq -n '{q: {p1: {CapacityReservationId: "cr-01"}}}' >"$fleet"
+	run onespine setup --head
+	[[ ! -e onespine.yaml ]]
+	echo 'defaults: {unlaunched: launch}' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" "ParallelCluster's cannot be taken over: /opt/parallelcluster/shared/cluster-config.yaml names a resource group of capacity"
+	rm onespine.yaml
+	onespine setup --head --undo >/dev/null
 	# a file that cannot be read says nothing
 	echo '{' >"$fleet"
 	run onespine setup --head

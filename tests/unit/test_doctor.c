@@ -838,6 +838,32 @@ static void test_launch_groups(void **state)
 	       "\"cr-0a=q-dy-p5-[1-2] cr-0b=q-dy-p5-3\"}");
 	host.facts.launch_groups = "cr-0b=q-dy-p5-3 cr-0a=q-dy-p5-[1-2]";
 	expect(&host, RIGHT, "");
+	host.facts.launch_groups = "cr-0b=q-dy-p5-[3,7] cr-0a=q-dy-p5-[1-2]";
+	expect(&host, RIGHT,
+	       "warning places: gangs are not placed by the capacity reservations of their nodes "
+	       "before these run: ParallelCluster launches q-dy-p5-7 into none, and "
+	       "watch.launch_groups has it in cr-0b | /e/onespine.yaml: watch: {launch_groups: "
+	       "\"cr-0a=q-dy-p5-[1-2] cr-0b=q-dy-p5-3\"}");
+	host.facts.fleet_several = true; /* it may be in one of these */
+	expect(&host, RIGHT, "");
+	host.facts.fleet_several = false;
+	host.facts.fleet_groups = "";
+	expect(&host, RIGHT,
+	       "warning places: gangs are not placed by the capacity reservations of their nodes "
+	       "before these run: ParallelCluster launches q-dy-p5-3 into none, and "
+	       "watch.launch_groups has it in cr-0b | /e/onespine.yaml: watch: {launch_groups: "
+	       "off}");
+	host.facts.launch_groups = NULL;
+	expect(&host, RIGHT, "");
+	host.facts.fleet_groups = NULL;
+	host.facts.fleet_unclear = "it has too many";
+	expect(&host, RIGHT,
+	       "warning places: gangs are not placed by the capacity reservations of their nodes "
+	       "before these run, and ParallelCluster's cannot be taken over: it has too many | "
+	       "/e/onespine.yaml: watch: {launch_groups: \"cr-..=NODES ..\"}");
+	host.facts.launch_groups = "cr-0b=q-dy-p5-3"; /* by hand */
+	expect(&host, RIGHT, "");
+	host.facts.fleet_unclear = NULL;
 	host.facts.launch_groups = NULL;
 	host.facts.fleet_groups = NULL; /* no ParallelCluster */
 	expect(&host, RIGHT, "");

@@ -69,8 +69,11 @@ static void nodes_have_their_reservation(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct osp_text groups = OSP_TEXT_INIT;
 		struct osp_error error = {.text = ""};
+		bool several;
 		int rc = osp_fleet_launch_groups("f", cases[i].text, strlen(cases[i].text), conf,
-						 &groups, &error);
+						 &groups, &several, &error);
+
+		assert_int_equal(several, strstr(cases[i].text, "[\"") != NULL);
 
 		assert_string_equal(error.text, cases[i].error);
 		assert_int_equal(rc, cases[i].error[0] ? -1 : 0);

@@ -302,6 +302,18 @@ static void reserved_nodes_give_way(void **state)
 		  {"n1", NULL, "cb-1", {"t", "s1", "l1"}, 0}},
 		 "nvlink cb-1 in l1: n1\nleaf l1 in s1: n1\nspine s1 in t: n1\ncore t: n1\n",
 		 "a: capacity block cb-1 is under spine s2 for r1 but under s1; left out"},
+		/* nor if the two are of one reservation, or in another leaf than where it runs */
+		{{{"r1", "p6e-gb200.36xlarge", "cb-1", {"t", "s1"}, 0},
+		  {"r2", "p6e-gb200.36xlarge", "cb-1", {"t", "s1", "l1"}, 0},
+		  {"n1", NULL, "cb-2", {"t", "s1", "l3"}, 0}},
+		 "nvlink cb-1 in l1: r1 r2\nnvlink cb-2 in l3: n1\nleaf l1 in s1: r1 r2\n"
+		 "leaf l3 in s1: n1\nspine s1 in t: r1 r2 n1\ncore t: r1 r2 n1\n",
+		 NULL},
+		{{{"n1", NULL, "cb-1", {"t", "s1", "l1"}, 0},
+		  {"r1", "p6e-gb200.36xlarge", "cb-1", {"t", "s1", "l2"}, 0}},
+		 "nvlink cb-1 in l1: n1\nleaf l1 in s1: n1\nspine s1 in t: n1\ncore t: n1\n",
+		 "a: capacity block cb-1 is one UltraServer but under two leaves: r1 is under l2 "
+		 "and n1 (a) under l1; left out"},
 	};
 	struct osp_import_options options = {.allow_missing = true};
 

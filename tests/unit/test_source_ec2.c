@@ -52,16 +52,21 @@ const char *osp_ec2_region(const struct osp_ec2 *ec2)
 	return "us-west-2";
 }
 
+/* What asks for nodes' addresses is throttled. */
+static bool throttled;
+
 int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
 			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			 struct osp_error *error)
 {
 	(void)ec2;
 	(void)addresses;
-	(void)count;
 	(void)listener;
-	(void)gaps;
 	(void)error;
+	if (count && throttled) {
+		gaps->failed_calls++;
+		osp_error_set(&gaps->first, "RequestLimitExceeded");
+	}
 	return 0;
 }
 
@@ -363,11 +368,34 @@ static void nodes_that_run_without_an_instance_are_told(void **state)
 	osp_source_answer_clear(&told);
 }
 
+static void without_the_nodes_that_run_it_is_no_answer(void **state)
+{
+	struct osp_listed_node nodes[2] = {
+		{.name = "n1", .address = "10.0.0.1", .boot_s = BOOT_S, .runs = true},
+		{.name = "n2", .address = "", .is_launched = true}};
+	struct osp_node_list list = {.nodes = nodes, .count = 2};
+	struct osp_source_question question = {.nodes = &list, .launch_groups = GROUPS};
+	struct osp_source_answer told = {.topology = NULL};
+	struct osp_error error = {.text = ""};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		nodes[i].instance_id = "";
+		nodes[i].slurm_topology = "";
+	}
+	throttled = true;
+	assert_int_equal(osp_source_ec2(&question, &told, &error), -1);
+	assert_string_equal(error.text, "RequestLimitExceeded");
+	throttled = false;
+	osp_source_answer_clear(&told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nodes_have_the_place_of_their_reservation_until_they_run,
 				       start),
+		cmocka_unit_test_setup(without_the_nodes_that_run_it_is_no_answer, start),
 		cmocka_unit_test_setup(a_call_that_fails_keeps_the_last_places, start),
 		cmocka_unit_test_setup(nodes_beyond_the_reservation_have_no_place_by_it, start),
 		cmocka_unit_test_setup(nodes_that_run_without_an_instance_are_told, start),

@@ -146,7 +146,7 @@ static char *begun_text(const struct setup *setup, const struct osp_doctor_facts
 	osp_text_add(&text, !gate	     ? SETUP_BEGUN_WITHOUT
 			    : setup->no_gate ? SETUP_BEGUN_OFF
 					     : SETUP_BEGUN_LOG);
-	if (facts->fleet_groups)
+	if (facts->fleet_groups && *facts->fleet_groups)
 		osp_text_add(&text, SETUP_BEGUN_FLEET);
 	for (const char *at = facts->fleet_groups; at && *at; at += strspn(at, " ")) {
 		int length = (int)strcspn(at, " ");
@@ -168,6 +168,7 @@ static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 	const struct osp_change *begun = setup_find_change(&setup->old, OSP_CHANGE_BEGIN);
 	const struct osp_doctor_gate *gate = &doctor->facts.gate;
 	bool there = access(doctor->facts.config_path, F_OK) == 0;
+	const char *fleet = doctor->facts.fleet_groups;
 	bool begins = gate->on && !gate->prolog;
 
 	if (setup->no_gate && gate->on && there)
@@ -178,7 +179,7 @@ static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 	if (begun)
 		return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(begun->path),
 				    strdup(begun->text), 0);
-	if (!setup->head || (!begins && !doctor->facts.fleet_groups) || setup->old.count || there)
+	if (!setup->head || (!begins && (!fleet || !*fleet)) || setup->old.count || there)
 		return 0;
 	return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(doctor->facts.config_path),
 			    begun_text(setup, &doctor->facts, begins), 0);

@@ -15,6 +15,7 @@
 #include "lib/base/name_table.h"
 #include "lib/conf/clustermgtd.h"
 #include "lib/conf/fleet_config.h"
+#include "lib/topology/launch_groups.h"
 #include "lib/topology/place_age.h"
 #include "host/files.h"
 #include "tools/setup/doctor.h"
@@ -180,20 +181,26 @@ void osp_doctor_gather_dynamic(struct osp_doctor *doctor, const struct osp_topol
 
 /* --- capacity reservations -------------------------------------------------------------------- */
 
-/* Returns whether nodes are launched for gangs of any partition. */
-static bool any_launches(const struct osp_config *config)
+/* Returns why fleet-config.json does not say into which reservation each node is launched; NULL if
+ * it does. */
+static const char *fleet_unclear(struct osp_doctor *doctor, const char *root, const char *groups)
 {
-	int line;
+	struct osp_launch_groups read;
+	struct osp_error error = {.text = ""};
+	char path[4096], *text;
+	bool grouped;
+	size_t bytes;
 
-	if (osp_config_policy(config, NULL)->unlaunched == OSP_UNLAUNCHED_LAUNCH)
-		return true;
-	for (size_t i = 0; i < osp_config_partition_count(config); i++) {
-		const char *name = osp_config_partition(config, i, &line);
-
-		if (osp_config_policy(config, name)->unlaunched == OSP_UNLAUNCHED_LAUNCH)
-			return true;
-	}
-	return false;
+	snprintf(path, sizeof(path), "%s" OSP_FLEET_CLUSTER, root);
+	text = osp_read_file(path, OSP_FLEET_CONFIG_BYTES_MAX, &bytes);
+	grouped = text && strstr(text, OSP_FLEET_GROUP);
+	free(text);
+	if (grouped)
+		return OSP_FLEET_CLUSTER " names a resource group of capacity reservations, and "
+					 "fleet-config.json its queue's";
+	(void)osp_launch_groups_read(groups, &read, &error);
+	osp_launch_groups_free(&read);
+	return error.text[0] ? osp_doctor_keep(doctor, strdup(error.text)) : NULL;
 }
 
 void osp_doctor_gather_fleet(struct osp_doctor *doctor, const char *root)
@@ -201,10 +208,11 @@ void osp_doctor_gather_fleet(struct osp_doctor *doctor, const char *root)
 	struct osp_text groups = OSP_TEXT_INIT;
 	struct osp_error ignored = {.text = ""};
 	char path[4096], *text, *found;
+	int rc = -1;
 	size_t bytes;
 
 	if (doctor->config) {
-		doctor->facts.launches = any_launches(doctor->config);
+		doctor->facts.launches = osp_config_launches(doctor->config);
 		doctor->facts.launch_groups = osp_config_watch(doctor->config)->launch_groups;
 	}
 	snprintf(path, sizeof(path), "%s" OSP_FLEET_CONFIG, root);
@@ -212,15 +220,21 @@ void osp_doctor_gather_fleet(struct osp_doctor *doctor, const char *root)
 		       ? osp_read_file(path, OSP_FLEET_CONFIG_BYTES_MAX, &bytes)
 		       : NULL;
 	if (text)
-		(void)osp_fleet_launch_groups(path, text, bytes, doctor->conf, &groups, &ignored);
+		rc = osp_fleet_launch_groups(path, text, bytes, doctor->conf, &groups,
+					     &doctor->facts.fleet_several, &ignored);
 	free(text);
+	osp_text_add(&groups, "");
 	found = osp_text_take(&groups);
 	for (char *at = found; at && *at; at++) {
 		if (*at == '\n')
 			*at = at[1] ? ' ' : '\0';
 	}
-	if (found && *found)
-		doctor->facts.fleet_groups = osp_doctor_keep(doctor, found);
-	else
+	if (rc || !found) {
 		free(found);
+		return;
+	}
+	doctor->facts.fleet_groups = osp_doctor_keep(doctor, found);
+	doctor->facts.fleet_unclear = fleet_unclear(doctor, root, doctor->facts.fleet_groups);
+	if (doctor->facts.fleet_unclear)
+		doctor->facts.fleet_groups = NULL;
 }
