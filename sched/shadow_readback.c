@@ -255,6 +255,23 @@ static bool compare(const struct readback *readback, const void *description, ch
 	return true;
 }
 
+/* Frees the texts of a description: Slurm's own function leaves two of them on 22.05, admin_comment
+ * and prefer (slurm_free_job_info_members() in slurm_protocol_defs.c). */
+static void free_texts(const struct readback *readback, void *description)
+{
+	struct shadow_field field;
+	char *text, *place;
+
+	for (size_t i = 0; i < FIELDS_MAX; i++) {
+		if (!field_at(readback, i, &field) || field.kind != SHADOW_TEXT)
+			continue;
+		place = (char *)description + field.shown_offset;
+		memcpy(&text, place, sizeof(text));
+		xfree(text); /* sets it to NULL */
+		memcpy(place, &text, sizeof(text));
+	}
+}
+
 /* --- Slurm's functions, whose faults are caught ----------------------------------------------- */
 
 static sigjmp_buf before_fault;
@@ -373,6 +390,8 @@ bool shadow_reads_back_job(job_record_t *job, part_record_t *partition, char *wh
 		snprintf(why, why_bytes, "it reads a job's part_ptr elsewhere");
 		fits = false;
 	}
+	if (info)
+		free_texts(&readback, info->job_array);
 	slurm_free_job_info_msg(info);
 	job->part_ptr = NULL;
 	restore_fields(&readback);
