@@ -33,7 +33,7 @@ struct one_node {
 	bitstr_t *left;			/* nodes that have so much at all */
 	struct osp_nodeset *nodes;	/* the same, for the account */
 	int64_t *free_at_s; /* scratch: when they have it, as far as the account knows */
-	bitstr_t *tried;    /* nodes that were offered last */
+	bitstr_t *tried;    /* nodes that were offered */
 	uint32_t questions;
 	int best; /* the node of the earliest start that was found; NO_NODE: none was */
 	int64_t best_s;
@@ -132,24 +132,28 @@ static int64_t free_at_s(const struct one_node *one, int node)
 	return (uint32_t)node < one->nodes->place_count ? one->free_at_s[node] : 0;
 }
 
-static int64_t earliest_s(const struct one_node *one)
+/* Returns when the first of those that were not offered yet has enough. */
+static int64_t next_s(const struct one_node *one)
 {
 	int64_t earliest = OSP_OCCUPANCY_NEVER_S;
 	int last = bit_fls(one->left);
 
 	for (int n = last < 0 ? 0 : bit_ffs(one->left); n <= last; n++) {
-		if (bit_test(one->left, n) && free_at_s(one, n) < earliest)
+		if (bit_test(one->left, n) && !bit_test(one->tried, n) &&
+		    free_at_s(one, n) < earliest)
 			earliest = free_at_s(one, n);
 	}
 	return earliest;
 }
 
-/* Returns the nodes that have enough by that time; a new set. */
+/* Returns those that were not offered yet and have enough by that time; a new set. */
 static bitstr_t *free_by(const struct one_node *one, int64_t time_s)
 {
 	bitstr_t *nodes = bit_copy(one->left);
-	int last = bit_fls(nodes);
+	int last;
 
+	bit_and_not(nodes, one->tried);
+	last = bit_fls(nodes);
 	for (int n = last < 0 ? 0 : bit_ffs(nodes); n <= last; n++) {
 		if (free_at_s(one, n) > time_s)
 			bit_clear(nodes, n);
@@ -205,37 +209,30 @@ static bool needs_no_proof(const struct one_node *one, bitstr_t *offered)
 }
 
 /*
- * Looks for the earliest start on one of the nodes, which it takes out of the set. Slurm's time for
- * several is a bound for each, since the sum is no smaller than what one has. (Slurm lets jobs end
- * in windows of time, so its time may be that of a later end: then an earlier start may be missed.)
+ * Looks for the earliest start on one of the nodes, of which none has enough before `least_s`.
+ * Slurm's time for several is a bound for each, too, since the sum is no smaller than what one has.
+ * (Slurm lets jobs end in windows of time, so its time may be that of a later end: then an earlier
+ * start may be missed.)
  */
-static void look_among(struct one_node *one, bitstr_t *offered)
+static void look_among(struct one_node *one, bitstr_t *offered, int64_t least_s)
 {
+	bit_or(one->tried, offered);
 	while (bit_ffs(offered) >= 0 && one->questions < QUESTIONS_MAX) {
 		int64_t bound_s;
 		int node;
 
 		one->questions++;
 		if (!ask_about(one, offered))
-			return;
+			break;
 		bound_s = start_of(one->call);
 		node = bit_ffs(one->call->bitmap);
 		if (one->best != NO_NODE && bound_s >= one->best_s)
-			return;
+			break;
 		if (needs_no_proof(one, offered) || ask_alone(one, node))
 			keep_if_best(one, node);
-		if (one->best != NO_NODE && one->best_s <= bound_s)
-			return;
+		if (one->best != NO_NODE && (one->best_s <= bound_s || one->best_s <= least_s))
+			break;
 		bit_clear(offered, node);
-	}
-}
-
-/* Looks among nodes unless all of them were offered last time. */
-static void look_further(struct one_node *one, bitstr_t *offered)
-{
-	if (!bit_super_set(offered, one->tried)) {
-		bit_copybits(one->tried, offered);
-		look_among(one, offered);
 	}
 	bit_free(offered);
 }
@@ -257,7 +254,7 @@ static void look_among_the_free(struct one_node *one, int64_t first_s)
 		bit_free(free);
 		shadow_from_bitmap(one->nodes, one->left);
 	}
-	look_further(one, offered);
+	look_among(one, offered, first_s);
 }
 
 /* Returns whether a start at any time helps, not only one at the first moment. */
@@ -267,22 +264,36 @@ static bool may_start_later(const struct one_node *one)
 	       !(one->call->job->bit_flags & TEST_NOW_ONLY);
 }
 
+/* Returns whether no start from that time on is earlier than the one that was found. */
+static bool is_earliest(const struct one_node *one, int64_t then_s)
+{
+	return one->best != NO_NODE && one->best_s <= then_s;
+}
+
+/* Looks among the others in the order in which they have enough, at last among all. */
+static void look_among_the_others(struct one_node *one, int64_t first_s)
+{
+	bool later = may_start_later(one);
+	int64_t then_s = next_s(one);
+
+	while (then_s < OSP_OCCUPANCY_NEVER_S && (later || then_s <= first_s) &&
+	       !is_earliest(one, then_s) && one->questions < QUESTIONS_MAX) {
+		bool last = later && one->questions == QUESTIONS_MAX - 1;
+
+		look_among(one, free_by(one, last ? OSP_OCCUPANCY_NEVER_S - 1 : then_s), then_s);
+		then_s = next_s(one);
+	}
+}
+
 static void look_everywhere(struct one_node *one)
 {
-	int64_t first_s = shadow_first_moment_s(one->call), moment_s = first_s;
+	int64_t first_s = shadow_first_moment_s(one->call);
 
 	look_among_the_free(one, first_s);
-	if (one->best != NO_NODE && one->best_s <= first_s)
+	if (is_earliest(one, first_s))
 		return;
 	count_free_times(one, preempts(one), first_s);
-	if (may_start_later(one) && earliest_s(one) > first_s)
-		moment_s = earliest_s(one);
-	if (one->best == NO_NODE || moment_s < one->best_s)
-		look_further(one, free_by(one, moment_s));
-	if (!may_start_later(one) || (one->best != NO_NODE && one->best_s <= moment_s))
-		return;
-	look_further(one, free_by(one, one->best != NO_NODE ? one->best_s - 1
-							    : OSP_OCCUPANCY_NEVER_S - 1));
+	look_among_the_others(one, first_s);
 }
 
 /* Asks in the order of the nodes; Slurm's last answer is then the earliest start that was found. */
@@ -290,7 +301,7 @@ static bool look(struct one_node *one)
 {
 	shadow_count_refresh(time(NULL));
 	if (one->call->max_nodes > 1)
-		look_further(one, bit_copy(one->left));
+		look_among(one, bit_copy(one->left), 0);
 	else
 		look_everywhere(one);
 	if (one->best != NO_NODE)

@@ -330,6 +330,82 @@ static void gangs_past_their_time_get_all_they_ask_for(void **state)
 	assert_string_equal(nodes_given(), "2");
 }
 
+/* --- random worlds, against each node alone --------------------------------------------------- */
+
+static uint32_t dice;
+
+static uint32_t throw(uint32_t sides)
+{
+	dice = (uint32_t)((uint64_t)dice * 16807 % 2147483647);
+	return dice % sides;
+}
+
+/* Few nodes have enough now, and in some worlds nobody may be preempted or nobody ends. */
+static void make_world(void)
+{
+	uint32_t one_in = 1 + throw(20), lasting = 1 + throw(4);
+
+	for (int n = 0; n < NODES; n++) {
+		uint32_t gpus = throw(40) ? 3 + throw(6) : throw(3);
+
+		if (gpus && one_in < 12 && !throw(one_in))
+			preemptable(n, gpus);
+		else if (gpus)
+			hold(n, gpus, throw(lasting) ? 1000 * (1 + (time_t) throw(4)) : 0);
+		world[n].no_processor = !throw(5);
+	}
+}
+
+/* Returns when the first node has enough by itself; 0: none ever. */
+static time_t first_alone(bool forced)
+{
+	static const time_t ends_s[] = {0, 1000, 2000, 3000, 4000};
+
+	for (size_t i = 0; i < sizeof(ends_s) / sizeof(ends_s[0]); i++) {
+		for (int n = 0; n < NODES; n++) {
+			if (!world[n].no_processor &&
+			    gpus_of(n, asked.now + ends_s[i], forced) >= ASKED)
+				return asked.now + ends_s[i];
+		}
+	}
+	return 0;
+}
+
+static void starts_as_one_node_alone_would(void **state)
+{
+	uint32_t now = 0, forced = 0, later = 0, never = 0;
+
+	for (uint32_t seed = 1; seed <= 400; seed++) {
+		job_record_t *job = job_of_one_node(8);
+		time_t free_s, first_s;
+		int rc;
+
+		dice = seed * 7919;
+		make_world();
+		free_s = first_alone(false);
+		first_s = asked.candidates ? first_alone(true) : free_s;
+		rc = ask_range(job, 1, 1, SELECT_MODE_RUN_NOW);
+		assert_int_equal(rc == SLURM_SUCCESS, first_s == asked.now);
+		if (rc == SLURM_SUCCESS)
+			assert_int_equal(asked.preempted != NULL, free_s != asked.now);
+		FREE_NULL_LIST(asked.preempted);
+		FREE_NULL_BITMAP(asked.bitmap);
+		free_job_resources(&job->job_resrcs);
+		rc = ask_range(job, 1, 1, SELECT_MODE_WILL_RUN);
+		assert_int_equal(rc == SLURM_SUCCESS, first_s != 0);
+		if (rc == SLURM_SUCCESS)
+			assert_int_equal(job->start_time, first_s);
+		now += free_s == asked.now;
+		forced += free_s != asked.now && first_s == asked.now;
+		later += first_s > asked.now;
+		never += !first_s;
+		end(state);
+		shadow_calls_begin(state);
+	}
+	/* none of these is rare */
+	assert_true(now > 20 && forced > 20 && later > 20 && never > 20);
+}
+
 static bool starts(void *context)
 {
 	job_record_t *job = context;
@@ -364,6 +440,7 @@ int main(void)
 		TEST(looks_at_lists_of_sizes),
 		TEST(refuses_what_no_node_has),
 		TEST(gangs_past_their_time_get_all_they_ask_for),
+		TEST(starts_as_one_node_alone_would),
 		TEST(waits_without_memory),
 	};
 
