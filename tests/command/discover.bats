@@ -83,6 +83,13 @@ readonly PLACES='"places": [
 	discover >u
 	cmp t u
 	onespine topology import --from=onespine t | grep -q '"n3 i-3 0"'
+	# the endpoint: EC2's own over that of all services
+	local url=$AWS_ENDPOINT_URL_EC2
+	AWS_ENDPOINT_URL=http://127.0.0.1:9 discover >u
+	cmp t u
+	unset AWS_ENDPOINT_URL_EC2
+	AWS_ENDPOINT_URL=$url discover >u
+	cmp t u
 }
 
 @test "an unchanged fabric gives the same bytes; when it was asked stands beside them" {

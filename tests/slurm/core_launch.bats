@@ -159,6 +159,39 @@ no_step_runs() {
 	matches "$output" 'placed: 4 nodes on spine left.*; launched 1 time in vain \([1-9][0-9]* node minutes?\)'
 }
 
+@test "slurmctld is killed between the reservation and the save of the job: the part is kept all the same, by a reservation of its own" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	await_saved "$job"
+	# from now on it saves reservations, and no job
+	mkdir "$ONESPINE_CLUSTER/state/job_state.new"
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	ec2_says n1,n2,n3,n8 n4
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
+	await 30 grep -q "onespine_launch_$job" "$ONESPINE_CLUSTER/state/resv_state"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	rmdir "$ONESPINE_CLUSTER/state/job_state.new"
+	log_mark
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	scontrol reconfigure # nodes register anew, at once
+	await 60 nodes_run "${nodes[@]}"
+	# it knows of no launch in vain: the job starts, with that reservation beside it
+	await 30 log_since "n\[1-3\] are kept for the next start of JobId=$job"
+	equal "$(job_field "$job" Reservation)" "onespine_launch_$job"
+	run -0 scontrol -o show reservation
+	equal "${#lines[@]}" 1 "$output"
+	holds "$output" 'Nodes=n[1-3] '
+	equal "$(<"$RAN")" '' 'what ran'
+	begin_soon "$job"
+	await_job "$job" CONFIGURING 60
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n1 n2 n3 n5'
+	start_nodes n5
+	ec2_says n1,n2,n3,n5 n4
+	await_job "$job" RUNNING 90
+	equal "$(scontrol show reservation 2>&1)" 'No reservations in the system'
+}
+
 @test "a gang on one NVLink domain beside the tree: launched, found in two, kept with three, whole at the second start" {
 	log_mark
 	ec2_says 'n[1-4]' 'n[5-8]' n1,n2,n5,n6 n3,n4,n7,n8
@@ -187,6 +220,23 @@ no_step_runs() {
 	await 30 test -s "$RAN"
 	equal "$(wc -l <"$RAN")" 1 'starts of its script'
 	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+}
+
+@test "no node has run yet: a topology that has its levels alone is enough to launch the first gang" {
+	log_mark
+	printf '{"onespine-topology": 1, "levels": ["leaf", "spine"], "domains": []}\n' >"$ONESPINE_CLUSTER/onespine.topology.new"
+	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
+	await 10 log_since "has leaf 0, spine 0; 8 of Slurm's 8 nodes are not in it"
+	run sbatch --gang -N9 --wrap true
+	((status))
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	ec2_says "$(IFS=,; echo "${nodes[*]}")" n8
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=left'
+	equal "$(job_field "$job" Restarts)" 0
 }
 
 @test "places that nobody tells: it goes back to the queue, and after its tries it waits for known nodes" {
