@@ -99,7 +99,7 @@ libonespine_la_SOURCES += \
 	lib/policy/conflict.c lib/policy/conflict.h lib/policy/effective.c lib/policy/effective.h \
 	lib/policy/features.c lib/policy/features.h \
 	lib/policy/gang_license.c lib/policy/gang_license.h \
-	lib/policy/job_options.c lib/policy/job_options.h lib/policy/launch_error.c lib/policy/launch_error.h lib/policy/license_request.c lib/policy/license_request.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
+	lib/policy/job_options.c lib/policy/job_options.h lib/policy/launch_error.c lib/policy/launch_error.h lib/policy/launchable.c lib/policy/launchable.h lib/policy/license_request.c lib/policy/license_request.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
 	lib/policy/note.h lib/policy/promise.c lib/policy/promise.h lib/policy/request.c \
 	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/spares.c lib/policy/spares.h lib/policy/waiting.c lib/policy/waiting.h \
 	lib/policy/sentences.c lib/policy/sentences.h \

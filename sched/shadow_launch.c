@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lib/place/launch.h"
+#include "lib/policy/launchable.h"
 #include "lib/policy/sentences.h"
 
 /*
@@ -163,27 +164,26 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job)
 	return in_vain;
 }
 
-/* Returns whether the job can be judged when its nodes run, and put back. */
-static bool is_judgeable(const job_record_t *job, const struct osp_effective *effective)
+/* Returns what decides whether nodes may be launched for the job. */
+static struct osp_launchable launchable(const job_record_t *job,
+					const struct osp_effective *effective)
 {
-	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
-	       !job->het_job_id && job->batch_flag;
-}
-
-/* Returns whether nodes may be launched for the job: only a batch job that may be requeued can
- * start again if its nodes are apart, and a job that has a reservation cannot have ours. */
-static bool is_launchable(const job_record_t *job, const struct osp_effective *effective)
-{
-	return is_judgeable(job, effective) && job->details->requeue &&
-	       (!job->resv_name || shadow_keeps(job)) &&
-	       policy_of(job)->unlaunched == OSP_UNLAUNCHED_LAUNCH;
+	return (struct osp_launchable){
+		.mode = effective->mode,
+		.in_parts = shadow_in_parts(effective),
+		.is_component = job->het_job_id,
+		.is_batch = job->batch_flag,
+		.requeues = job->details->requeue,
+		.has_reservation = job->resv_name && !shadow_keeps(job),
+		.in_vain = shadow_launched_in_vain(job).times,
+	};
 }
 
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective)
 {
-	return is_launchable(job, effective) &&
-	       shadow_launched_in_vain(job).times < policy_of(job)->launch_tries &&
-	       !is_full_for(job->user_id);
+	const struct osp_launchable gang = launchable(job, effective);
+
+	return osp_launch_may(&gang, policy_of(job)) && !is_full_for(job->user_id);
 }
 
 /* --- nodes of unknown place ------------------------------------------------------------------- */
@@ -356,8 +356,10 @@ static bool has_launched_nodes(const job_record_t *job)
  */
 static bool was_launched(const job_record_t *job, const struct osp_effective *effective)
 {
-	return is_judgeable(job, effective) &&
-	       (has_launched_nodes(job) || is_launchable(job, effective));
+	const struct osp_launchable gang = launchable(job, effective);
+
+	return osp_launch_judgeable(&gang) &&
+	       (has_launched_nodes(job) || osp_launchable(&gang, policy_of(job)));
 }
 
 static int is_batch_step(void *step, void *none)

@@ -479,6 +479,8 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
 				 : info->max_nodes;
 	fill_share(info, job);
 	job->restarts = info->restart_cnt;
+	job->is_batch = info->batch_flag;
+	job->requeues = info->requeue;
 	job->submit_s = info->submit_time;
 	job->eligible_s = info->eligible_time;
 	job->evaluated_s = info->last_sched_eval;
@@ -620,6 +622,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 	} else {
 		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
 		snapshot->obeys_extra = obeys_extra(conf);
+		snapshot->requeues = conf->job_requeue;
 		if (with_jobs) {
 			load_reservations(snapshot);
 			default_limits(snapshot);

@@ -383,31 +383,27 @@ static int find_reserved_places(const struct osp_snapshot *snapshot,
 	return 0;
 }
 
-/* Returns whether nodes are launched for gangs of any of these partitions. */
-static bool any_launches(const struct osp_config *config, const char *partitions)
+struct osp_world osp_world_for(const struct osp_world *world, const char *partitions,
+			       const struct osp_launchable *gang)
 {
-	char name[256];
+	struct osp_world seen = *world;
 
-	for (const char *at = partitions;; at++) {
-		size_t length = at ? strcspn(at, ",") : 0;
-
-		snprintf(name, sizeof(name), "%.*s", (int)length, at ? at : "");
-		if (osp_config_policy(config, at ? name : NULL)->unlaunched ==
-		    OSP_UNLAUNCHED_LAUNCH)
-			return true;
-		if (!at || !*(at += length))
-			return false;
-	}
+	if (!world->without_reserved || osp_launch_may_in(gang, world->config, partitions))
+		return seen;
+	seen.topology = world->without_reserved;
+	seen.old_places += osp_nodeset_count(world->reserved_places);
+	seen.reserved_places = NULL;
+	seen.without_reserved = NULL;
+	return seen;
 }
 
-int osp_world_for(struct osp_world *world, const char *partitions, struct osp_error *error)
+/* Makes the topology without reserved places, if there are any. */
+static int leave_reserved_out(struct osp_world *world, struct osp_error *error)
 {
 	uint32_t count = world->snapshot->node_count;
-	struct osp_topology *rest;
 	const char **names;
 
-	if (!world->reserved_places || osp_nodeset_empty(world->reserved_places) ||
-	    any_launches(world->config, partitions))
+	if (!world->reserved_places || osp_nodeset_empty(world->reserved_places))
 		return 0;
 	names = calloc((size_t)count + 1, sizeof(*names));
 	if (!names)
@@ -416,15 +412,9 @@ int osp_world_for(struct osp_world *world, const char *partitions, struct osp_er
 		if (!osp_nodeset_test(world->reserved_places, i))
 			names[i] = world->snapshot->nodes[i].name;
 	}
-	rest = osp_topology_rebase(world->topology, names, count, error);
+	world->without_reserved = osp_topology_rebase(world->topology, names, count, error);
 	free(names);
-	if (!rest)
-		return -1;
-	osp_topology_free(world->topology);
-	world->topology = rest;
-	world->old_places += osp_nodeset_count(world->reserved_places);
-	osp_nodeset_clear(world->reserved_places);
-	return 0;
+	return world->without_reserved ? 0 : -1;
 }
 
 /* Leaves the nodes out of *topology whose places may be old: slurmctld does not count them
@@ -476,7 +466,8 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 		result = drop_old_places(world->snapshot, &topology, &world->old_places, error);
 	if (result == 0 && topology) {
 		world->topology = osp_snapshot_rebase(world->snapshot, topology, error);
-		if (!world->topology)
+		world->all_places = world->topology;
+		if (!world->topology || leave_reserved_out(world, error))
 			result = -1;
 	}
 	osp_topology_free(topology);
@@ -487,6 +478,7 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 void osp_world_close(struct osp_world *world)
 {
 	osp_topology_free(world->topology);
+	osp_topology_free(world->without_reserved);
 	osp_snapshot_free(world->snapshot);
 	osp_config_free(world->config);
 	free(world->reserved_places);

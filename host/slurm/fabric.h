@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/policy/config.h"
+#include "lib/policy/launchable.h"
 #include "lib/topology/topology.h"
 #include "host/slurm/snapshot.h"
 
@@ -55,8 +56,11 @@ struct osp_world {
 	bool from_slurm;
 	uint32_t old_places; /* nodes without a place in `topology`, because theirs may be old */
 	/* nodes that do not run, whose place in `topology` is their capacity reservation's: only
-	   gangs for which nodes are launched count it; NULL: none */
+	   gangs for which nodes may be launched count it; NULL: none */
 	struct osp_nodeset *reserved_places;
+	struct osp_topology *without_reserved; /* `topology` without these places; NULL: the same */
+	/* with all places; requests are read by it, as slurmctld does; NULL only if it may lack */
+	const struct osp_topology *all_places;
 };
 
 /* Files to be read instead of asking Slurm; NULL: not named. */
@@ -73,9 +77,10 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 		   struct osp_error *error);
 void osp_world_close(struct osp_world *world);
 
-/* Leaves the world what a gang of these partitions ("a,b"; NULL: any) may count: without
- * reserved_places if the policy of none of them launches nodes. Returns 0, or -1 with `error`
- * set. */
-int osp_world_for(struct osp_world *world, const char *partitions, struct osp_error *error);
+/* Returns the world as slurmctld counts it for a gang of these partitions ("a,b"; NULL: the
+ * policy's defaults): without reserved_places unless nodes may be launched for it. It is part of
+ * `world`, and not closed. */
+struct osp_world osp_world_for(const struct osp_world *world, const char *partitions,
+			       const struct osp_launchable *gang);
 
 #endif

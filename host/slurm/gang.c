@@ -8,6 +8,7 @@
 
 #include "lib/layout/gang_order.h"
 #include "lib/layout/layout_segments.h"
+#include "lib/place/launch.h"
 #include "lib/place/parts.h"
 #include "lib/policy/promise.h"
 #include "lib/policy/request_parts.h"
@@ -47,6 +48,39 @@ bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
 void osp_gang_clear(struct osp_gang *gang)
 {
 	osp_note_free_pieces(&gang->note);
+}
+
+/* Returns whether the job has a reservation other than that which slurmctld keeps nodes by. */
+static bool has_reservation(const struct osp_state_job *job)
+{
+	char own[64];
+
+	snprintf(own, sizeof(own), OSP_LAUNCH_RESERVATION "%u", job->id);
+	return job->reservation && *job->reservation && strcmp(job->reservation, own) != 0;
+}
+
+struct osp_launchable osp_gang_launchable(const struct osp_state_job *job,
+					  const struct osp_gang *gang)
+{
+	const char *says = gang ? gang->note.says : NULL;
+
+	return (struct osp_launchable){
+		.mode = !gang	       ? OSP_MODE_OFF
+			: gang->advise ? OSP_MODE_ADVISE
+				       : OSP_MODE_ENFORCE,
+		.in_parts = gang && osp_gang_in_parts(gang),
+		.is_component = strchr(job->label, '+'),
+		.is_batch = job->is_batch,
+		.requeues = job->requeues,
+		.has_reservation = has_reservation(job),
+		.in_vain = says && strstr(says, OSP_SENTENCE_NO_TRIES) ? UINT32_MAX : 0,
+	};
+}
+
+bool osp_gang_is_launched(const struct osp_state_job *job, const struct osp_gang *gang)
+{
+	return !strcmp(job->state, "CONFIGURING") && gang->note.says &&
+	       !strncmp(gang->note.says, OSP_SENTENCE_LAUNCHED, strlen(OSP_SENTENCE_LAUNCHED));
 }
 
 /* Returns whether a note's request keeps what the policy promises: its level or one below, no

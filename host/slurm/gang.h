@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/policy/config.h"
+#include "lib/policy/launchable.h"
 #include "lib/policy/note.h"
 #include "lib/policy/request.h"
 #include "lib/topology/topology.h"
@@ -26,6 +27,15 @@ struct osp_gang {
 /* Returns whether the job is a gang; if so, free it with osp_gang_clear(). */
 bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang);
 void osp_gang_clear(struct osp_gang *gang);
+
+/* Returns what decides whether nodes may be launched for the job, a gang or not (NULL). slurmctld
+ * alone counts its tries: the words that it has none left are in its note. */
+struct osp_launchable osp_gang_launchable(const struct osp_state_job *job,
+					  const struct osp_gang *gang);
+
+/* Returns whether the gang waits for its nodes to start: none of its processes has begun, and
+ * slurmctld requeues it if the nodes turn out to be in several domains. */
+bool osp_gang_is_launched(const struct osp_state_job *job, const struct osp_gang *gang);
 
 /*
  * Returns whether a job that has nodes must have them in one domain. It answers as osp_gang_of(),

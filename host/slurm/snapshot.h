@@ -92,6 +92,8 @@ struct osp_state_job {
 	uint32_t gpus;
 	uint64_t memory_mib; /* or OSP_MEMORY_..; counted if its partition counts it */
 	uint32_t restarts;   /* times requeued */
+	bool is_batch;	     /* a job script; with `requeues` not kept in files */
+	bool requeues;	     /* it may go back to the queue */
 	int64_t submit_s;
 	int64_t eligible_s;
 	int64_t evaluated_s; /* when Slurm last looked whether it can start */
@@ -140,8 +142,9 @@ struct osp_snapshot {
 	uint32_t partition_count;
 	struct osp_state_reservation *reservations; /* those that the caller may see */
 	uint32_t reservation_count;
-	bool obeys_extra;  /* jobs get only nodes that fit their --extra */
-	bool failed;	   /* memory ran out while it was filled */
+	bool obeys_extra; /* jobs get only nodes that fit their --extra */
+	bool requeues;	  /* a job may go back to the queue if it does not say; not kept in files */
+	bool failed;	  /* memory ran out while it was filled */
 	uint32_t *by_name; /* node numbers in order of their names */
 	struct osp_owned *strings;
 };

@@ -299,7 +299,7 @@ const char *osp_sentence_in_vain(uint32_t times, uint64_t node_s, bool last, cha
 
 	snprintf(buffer, buffer_bytes, "launched %u time%s in vain (%" PRIu64 " node minute%s)%s",
 		 times, osp_plural_s(times), minutes, osp_plural_s(minutes),
-		 last ? ", so it waits for nodes whose places are known" : "");
+		 last ? ", " OSP_SENTENCE_NO_TRIES : "");
 	return buffer;
 }
 

@@ -26,7 +26,7 @@ setup() {
 	mkdir ec2
 	cluster_start --cloud 8 --topology "$PWD/onespine.topology" --config "$PWD/onespine.yaml" --dir "$PWD/cluster" \
 		--conf "AuthInfo=socket=$PWD/cluster/munge/socket,cred_expire=5" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 --conf Licenses=tool:1
 }
 
 teardown() {
@@ -122,6 +122,59 @@ place_of() {
 	equal "$(onespine why --json "$waits" | jq -c '[.old_places, .starts_now, ([.domains[]?.nodes // 0] | add // 0)]')" '[8,false,0]'
 	job=$(submit --gang -N4 --exclusive --requeue --hold)
 	equal "$(onespine why --json "$job" | jq -c .old_places)" null
+}
+
+@test "fit and why promise no start that slurmctld launches no nodes for: of segments, of several domains, of --no-requeue" {
+	local job
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	run -1 onespine fit -N8 --gang=core --gang-segment=spine:4
+	holds "$output" '8 nodes are left out: they were powered down or have booted since'
+	matches "$output" '^no: waits: 8 nodes .*in segments spine:4; '
+	run -1 onespine fit -N8 --gang=spine --gang-domains=2
+	matches "$output" '^no: waits: 8 nodes on at most 2 spines; '
+	holds "$output" '8 nodes are left out'
+	run -0 onespine fit -N8 --gang=core --gang-domains=1
+	run -0 onespine fit -N8 --gang=core --gang-layout=dp8 --ntasks-per-node=1
+	submit --gang=core --gang-segment=spine:4 -N8 --exclusive >waiting
+	submit --gang=spine --gang-domains=2 -N8 --exclusive >>waiting
+	submit --gang -N4 --exclusive --no-requeue >>waiting
+	while read -r job; do
+		await 30 note_holds "$job" '8 nodes are left out: they were powered down or have booted since'
+		run -0 onespine why "$job"
+		equal "$(grep -Ec '^  waits: [48] nodes .*; 8 nodes are left out' <<<"$output")" 1
+		[[ $output != *turn* ]] || fail "$output"
+		equal "$(onespine why --json "$job" | jq -c '[.old_places, .starts_now]')" '[8,false]'
+		run -0 onespine why
+		equal "$(grep -Ec "^$job .*: waits: [48] nodes .*; 8 nodes are left out" <<<"$output")" 1
+	done <waiting
+}
+
+@test "fit says that a gang on nodes that are launched for it waits for its --begin, or for a license" {
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	run -0 onespine fit -N4 --begin=now
+	run -1 onespine fit -N4 --begin=now+1day
+	matches "$output" "^no: it begins at now\\+1day at the earliest"
+	equal "$(onespine fit -N4 --begin=now+1day --json | jq -c '[.starts_now, .refused]')" '[false,false]'
+	run -0 onespine fit -N4 -L tool:1
+	job=$(submit -N1 -w n1 --exclusive -L tool:1)
+	await_job "$job" CONFIGURING
+	run -0 onespine fit -N4
+	run -1 onespine fit -N4 -L tool:1
+	matches "$output" '^no: .*tool:1'
+}
+
+@test "why of a gang whose nodes are launched says that it is asked where they are when they run" {
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	job=$(submit --gang=leaf -N4 --exclusive --requeue --wrap 'sleep 600')
+	await_job "$job" CONFIGURING
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet'
+	run -0 onespine why "$job"
+	holds "$output" 'whether they are on one leaf is asked when they run'
+	[[ $output != *breaks* ]] || fail "$output"
+	equal "$(onespine why --json "$job" | jq -c .in_one_domain)" null
 }
 
 @test "an instance that EC2 launched elsewhere: the gang goes back before any of its processes ran" {

@@ -103,21 +103,13 @@ static json_t *add_json(struct audit *audit, enum verdict verdict, const struct 
 	return object;
 }
 
-/* Returns whether the gang waits for its nodes to start: none of its processes has begun, and
- * slurmctld requeues it if the nodes turn out to be in several domains. */
-static bool is_launched(const struct osp_state_job *job, const struct osp_gang *gang)
-{
-	return !strcmp(job->state, "CONFIGURING") && gang->note.says &&
-	       !strncmp(gang->note.says, OSP_SENTENCE_LAUNCHED, strlen(OSP_SENTENCE_LAUNCHED));
-}
-
 static enum verdict judge(const struct osp_state_job *job, const struct osp_gang *gang, bool kept)
 {
 	if (kept)
 		return KEPT;
 	if (gang->advise)
 		return ADVISED;
-	return is_launched(job, gang) ? LAUNCHED : BROKEN;
+	return osp_gang_is_launched(job, gang) ? LAUNCHED : BROKEN;
 }
 
 static int audit_job(struct audit *audit, const struct osp_state_job *job)

@@ -505,6 +505,18 @@ static bool is_taken(struct osp_fit *fit)
 	return fit->answer.chosen && is_for_lack_of_nodes(fit);
 }
 
+/* Returns what decides whether nodes may be launched for the gang, which has a job script. */
+static struct osp_launchable launchable_of(const struct osp_fit *fit)
+{
+	return (struct osp_launchable){
+		.mode = fit->enforced ? OSP_MODE_ENFORCE : OSP_MODE_ADVISE,
+		.in_parts = osp_fit_in_parts(fit->call, &fit->opened, &fit->grown, &fit->question),
+		.is_batch = true,
+		.requeues = fit->opened.snapshot->requeues,
+		.has_reservation = fit->question.reservation != NULL,
+	};
+}
+
 /* Returns whether the gang could start on nodes that are launched for it: for what --test-only
  * tests, which is no batch job, slurmctld launches none. */
 static bool starts_by_launch(const struct osp_fit *fit)
@@ -544,15 +556,15 @@ static bool waits_whatever_nodes(const struct osp_fit *fit)
 {
 	const struct osp_call *call = fit->call;
 
-	return fit->sbatch.result != OSP_SBATCH_NOT_ASKED &&
-	       (osp_fit_begins_later(call->values[OSP_OPTION_FIT_BEGIN]) ||
-		osp_licenses_lacking(call->values[OSP_OPTION_FIT_LICENSES]));
+	return osp_fit_begins_later(call->values[OSP_OPTION_FIT_BEGIN]) ||
+	       osp_licenses_lacking(call->values[OSP_OPTION_FIT_LICENSES]);
 }
 
 /* Answers the question. Returns the exit status, or -1 with `error` set. */
 static int answer(struct osp_fit *fit, struct osp_error *error)
 {
 	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
+	struct osp_launchable launchable;
 	int asked;
 
 	if (size ? parse_size(size, &fit->question, error) < 0
@@ -560,14 +572,15 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 		return size ? -1
 			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
 						   "gang");
-	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
-	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
-			   error) < 0 ||
-	    osp_world_for(&fit->world, fit->question.partitions, error) < 0)
+	if (osp_call_world(fit->call, &fit->opened, error) < 0 ||
+	    build_question(fit->call, &fit->opened, &fit->question, &fit->least, &fit->enforced,
+			   error) < 0)
 		return -1;
-	fit->grown.gpus = gpus_of_layout(fit->call, &fit->world, &fit->question);
-	if (size && osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error))
+	fit->grown.gpus = gpus_of_layout(fit->call, &fit->opened, &fit->question);
+	if (size && osp_fit_add_spares(fit->call, &fit->opened, &fit->question, &fit->grown, error))
 		return -1;
+	launchable = launchable_of(fit);
+	fit->world = osp_world_for(&fit->opened, fit->question.partitions, &launchable);
 	asked = ask_scheduler(fit, error);
 	if (asked < 0)
 		return -1;
@@ -608,6 +621,6 @@ int osp_run_fit(const struct osp_call *call)
 	free(fit.sbatch.nodes);
 	osp_segments_answer_clear(&fit.parts);
 	osp_answer_clear(&fit.answer);
-	osp_world_close(&fit.world);
+	osp_world_close(&fit.opened);
 	return status;
 }

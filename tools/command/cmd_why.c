@@ -384,6 +384,10 @@ static int report_placed(struct why *why, struct osp_error *error)
 	osp_gang_look_beside(due, &where);
 	if (osp_gang_in_parts(&why->gang))
 		return report_parts_placed(why, due, error);
+	if (!kept && osp_gang_is_launched(why->job, &why->gang)) {
+		json_object_set_new(why->root, "in_one_domain", json_null());
+		return 0; /* asked when its nodes run */
+	}
 	json_object_set_new(why->root, "in_one_domain", json_boolean(kept));
 	if (where.domain != OSP_NO_DOMAIN) {
 		const char *level = osp_topology_level_name(topology, (uint32_t)where.level);
@@ -446,16 +450,19 @@ static int answer(const struct osp_call *call, struct osp_world *world)
 {
 	struct osp_state_job *job = osp_snapshot_find_job(world->snapshot, call->arguments[0]);
 	struct osp_error error = {.text = ""};
-	struct why why = {.world = world, .job = job};
+	struct why why = {.job = job};
+	struct osp_launchable launchable;
+	struct osp_world seen;
 	int status = OSP_EXIT_YES;
 
 	if (!job)
 		return no_such_job(call);
 	if (world->from_slurm && osp_cluster_job_reason(world->snapshot, job, &error) < 0)
 		return osp_say_error(&error);
-	if (world->topology && osp_world_for(world, job->partition, &error) < 0)
-		return osp_say_error(&error);
 	why.is_gang = osp_gang_of(job, &why.gang);
+	launchable = osp_gang_launchable(job, why.is_gang ? &why.gang : NULL);
+	seen = osp_world_for(world, job->partition, &launchable);
+	why.world = &seen;
 	why.root = json_object();
 	if (report(&why, &error) < 0)
 		status = osp_say_error(&error);

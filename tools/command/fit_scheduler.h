@@ -22,7 +22,8 @@
 /* A question, and its answers. */
 struct osp_fit {
 	const struct osp_call *call;
-	struct osp_world world;
+	struct osp_world opened;
+	struct osp_world world; /* `opened` as slurmctld counts it for the gang */
 	struct osp_fit_question question;
 	struct osp_fit_grown grown;
 	uint32_t least; /* the lowest level that may do */

@@ -28,7 +28,7 @@ static int find_layout_segments(const struct osp_call *call, const struct osp_wo
 	const char *layout = call->values[OSP_OPTION_GANG_LAYOUT];
 	const char *keep = call->values[OSP_OPTION_GANG_KEEP];
 	struct osp_layout_segments_input input = {.gpus_per_node = OSP_NODE_GPUS_STANDARD,
-						  .topology = world->topology,
+						  .topology = world->all_places,
 						  .level = gang_level,
 						  .one_domain = domains_max <= 1};
 	struct osp_layout_segments found;
@@ -48,10 +48,10 @@ static int find_layout_segments(const struct osp_call *call, const struct osp_wo
 	if (osp_layout_parse(layout, &input.layout, &inner) ||
 	    osp_layout_complete(&input.layout, grown->stay, input.gpus_per_node, &inner))
 		return osp_option_error("gang-layout", &inner, error);
-	if (keep && osp_keeps_parse(keep, world->topology, &input.keeps, &inner))
+	if (keep && osp_keeps_parse(keep, world->all_places, &input.keeps, &inner))
 		return osp_option_error("gang-keep", &inner, error);
 	if (osp_layout_segments_find(&input, &found, error) ||
-	    osp_layout_segments_grow(world->topology, grown->in_segment, &found.segments, error))
+	    osp_layout_segments_grow(world->all_places, grown->in_segment, &found.segments, error))
 		return -1;
 	*segments = found.segments;
 	return 0;
@@ -174,11 +174,24 @@ static int parse_segments(const struct osp_call *call, const struct osp_world *w
 	if (call->values[OSP_OPTION_GANG_LAYOUT] || call->values[OSP_OPTION_GANG_KEEP])
 		return find_layout_segments(call, world, grown, question->level, *domains_max,
 					    segments, error);
-	if (!list || !osp_segments_parse(list, world->topology, question->level, segments, &inner))
+	if (!list ||
+	    !osp_segments_parse(list, world->all_places, question->level, segments, &inner))
 		return 0;
 	return inner.column ? osp_error_set(error, "--gang-segment, column %d: %s", inner.column,
 					    inner.text)
 			    : osp_error_set(error, "--gang-segment: %s", inner.text);
+}
+
+bool osp_fit_in_parts(const struct osp_call *call, const struct osp_world *world,
+		      const struct osp_fit_grown *grown, const struct osp_fit_question *question)
+{
+	struct osp_segments segments = {.count = 0};
+	struct osp_error ignored = {.text = ""};
+	uint32_t domains_max = 1;
+
+	return osp_fit_asks_segments(call) &&
+	       (parse_segments(call, world, grown, question, &domains_max, &segments, &ignored) ||
+		domains_max > 1 || segments.count);
 }
 
 const char *osp_fit_segments_chosen(const struct osp_world *world,

@@ -42,6 +42,11 @@ int osp_fit_add_spares(const struct osp_call *call, const struct osp_world *worl
 		       struct osp_fit_question *question, struct osp_fit_grown *grown,
 		       struct osp_error *error);
 
+/* Returns whether slurmctld takes the gang for one in segments or in several domains: a layout may
+ * need no segments. Call it after osp_fit_add_spares(). */
+bool osp_fit_in_parts(const struct osp_call *call, const struct osp_world *world,
+		      const struct osp_fit_grown *grown, const struct osp_fit_question *question);
+
 /* Returns whether the segments would not be whole even if all nodes that can be used were free. */
 bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world *world,
 			    const struct osp_fit_grown *grown,

@@ -114,8 +114,8 @@ static int ask_parts(const struct osp_world *world, const struct osp_gang *gang,
 	struct osp_parts parts;
 
 	story->in_parts = true;
-	if (osp_parts_read(request->domains_max, request->segments, world->topology, level, &parts,
-			   error))
+	if (osp_parts_read(request->domains_max, request->segments, world->all_places, level,
+			   &parts, error))
 		return -1;
 	if (story->level_now != (uint32_t)story->level)
 		osp_parts_relax(&parts, world->topology, &level);
@@ -260,11 +260,14 @@ static bool lacks_extra(const struct osp_state_job *job, const struct osp_gang *
 }
 
 /* Tells what concerns the job alone. */
-static int own_story_of(const struct osp_world *world, const struct osp_state_job *job,
+static int own_story_of(const struct osp_world *all, const struct osp_state_job *job,
 			const struct osp_gang *gang, struct osp_story *story,
 			struct osp_error *error)
 {
 	const char *note = gang ? gang->note.says : NULL;
+	const struct osp_launchable launchable = osp_gang_launchable(job, gang);
+	const struct osp_world seen = osp_world_for(all, job->partition, &launchable);
+	const struct osp_world *world = &seen;
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
