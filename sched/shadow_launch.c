@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/place/launch.h"
 #include "lib/policy/launchable.h"
 #include "lib/policy/sentences.h"
@@ -35,6 +36,7 @@ struct launch {
 	bool stuck;	   /* Slurm refused to put it back; already reported */
 	bool held;	   /* hold_steps() */
 	int64_t running_s; /* since when all its nodes have run; 0: not yet */
+	int64_t blind_s;   /* since when there is no topology to judge it by; 0: there is */
 };
 
 static struct launch launches[LAUNCHES_MAX];
@@ -580,12 +582,27 @@ static void judge_placed_part(struct launch *launch, job_record_t *job,
 	}
 }
 
+/* Says again what is asked when its nodes run, once there is a topology. */
+static void see_again(struct launch *launch, job_record_t *job,
+		      const struct osp_effective *effective, const struct osp_nodeset *nodes,
+		      const struct placed_part *placed_part)
+{
+	char says[OSP_SENTENCE_BYTES];
+
+	launch->blind_s = 0;
+	osp_sentence_launches(osp_topology_level_name(shadow_state.topology, placed_part->level),
+			      osp_nodeset_count(nodes), placed_part->asleep, says, sizeof(says));
+	shadow_gang_says(job, effective, says);
+}
+
 static void judge_nodes(struct launch *launch, job_record_t *job,
 			const struct osp_effective *effective, const struct osp_nodeset *nodes,
 			uint32_t level, int64_t now_s)
 {
 	struct placed_part placed_part = look_at(nodes, level);
 
+	if (launch->blind_s)
+		see_again(launch, job, effective, nodes, &placed_part);
 	if (placed_part.asleep) {
 		launch->running_s = 0;
 	} else {
@@ -629,6 +646,25 @@ static void judge_without_level(struct launch *launch, job_record_t *job,
 	}
 }
 
+/* Judges a gang of a slurmctld that has begun without a topology as one whose places are not
+ * known: it does not hold its nodes for longer than the policy allows. */
+static void judge_blindly(struct launch *launch, job_record_t *job,
+			  const struct osp_effective *effective, int64_t now_s)
+{
+	int64_t most_s = policy_of(job)->launch_place_s;
+	char says[OSP_SENTENCE_BYTES], lasted[32];
+
+	if (!launch->blind_s) {
+		launch->blind_s = now_s;
+		osp_sentence_launched_blind(effective->level, most_s, says, sizeof(says));
+		shadow_gang_says(job, effective, says);
+	} else if (now_s - launch->blind_s >= most_s) {
+		snprintf(says, sizeof(says), "no fabric topology was in force for %s",
+			 osp_format_duration(most_s, lasted, sizeof(lasted)));
+		put_back(launch, job, effective, NULL, now_s, says);
+	}
+}
+
 /* Returns whether the job starts, or has left its nodes. */
 static bool is_over(const struct launch *launch, const job_record_t *job)
 {
@@ -666,7 +702,12 @@ static void judge(struct launch *launch, int64_t now_s)
 		go_on_configuring(job);
 	if (!launch->proven)
 		hold_steps(launch, job);
-	nodes = shadow_state.topology ? osp_nodeset_new(shadow_state.node_count) : NULL;
+	if (!shadow_state.topology) {
+		if (!launch->proven)
+			judge_blindly(launch, job, &effective, now_s);
+		return;
+	}
+	nodes = osp_nodeset_new(shadow_state.node_count);
 	if (!nodes)
 		return;
 	shadow_from_bitmap(nodes, job->node_bitmap);

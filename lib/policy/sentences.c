@@ -266,6 +266,20 @@ const char *osp_sentence_launches(const char *level, uint32_t nodes, uint32_t un
 	return buffer;
 }
 
+const char *osp_sentence_launched_blind(const char *level, int64_t after_s, char *buffer,
+					size_t buffer_bytes)
+{
+	char after[32];
+
+	snprintf(buffer, buffer_bytes,
+		 OSP_SENTENCE_LAUNCHED
+		 "no fabric topology is in force, so it is not known whether its nodes are on one "
+		 "%s; in %s it goes back to the queue; the administrator finds the reason in "
+		 "slurmctld's log",
+		 level, osp_format_duration(after_s, after, sizeof(after)));
+	return buffer;
+}
+
 const char *osp_sentence_apart(const char *level, uint32_t nodes, uint32_t domains, char *buffer,
 			       size_t buffer_bytes)
 {

@@ -36,6 +36,13 @@ const char *osp_sentence_old_places(uint32_t count, char *buffer, size_t buffer_
 const char *osp_sentence_launches(const char *level, uint32_t nodes, uint32_t unlaunched,
 				  char *buffer, size_t buffer_bytes);
 
+/* Says that slurmctld has begun anew without a topology, so that it cannot be asked where the nodes
+ * of such a gang are: "launched: no fabric topology is in force, so it is not known whether its
+ * nodes are on one spine; in 5m it goes back to the queue; the administrator finds the reason in
+ * slurmctld's log". */
+const char *osp_sentence_launched_blind(const char *level, int64_t after_s, char *buffer,
+					size_t buffer_bytes);
+
 /* Say why it goes back to the queue: "its 4 nodes are on 2 spines"; "the places of 2 nodes were
  * not known 5m after all nodes ran". */
 const char *osp_sentence_apart(const char *level, uint32_t nodes, uint32_t domains, char *buffer,

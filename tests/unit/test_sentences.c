@@ -670,6 +670,10 @@ static void launches(void **state)
 	assert_string_equal(osp_sentence_launches("leaf", 2, 1, buffer, sizeof(buffer)),
 			    "launched: 2 nodes, 1 of them does not run yet; whether they are on "
 			    "one leaf is asked when they run");
+	assert_string_equal(osp_sentence_launched_blind("leaf", 300, buffer, sizeof(buffer)),
+			    "launched: no fabric topology is in force, so it is not known whether "
+			    "its nodes are on one leaf; in 5m it goes back to the queue; the "
+			    "administrator finds the reason in slurmctld's log");
 	assert_string_equal(osp_sentence_apart("leaf", 4, 2, buffer, sizeof(buffer)),
 			    "its 4 nodes are on 2 leaves");
 	assert_string_equal(osp_sentence_unplaced(1, 300, buffer, sizeof(buffer)),

@@ -1122,12 +1122,52 @@ static void waits_anew_without_a_topology(void **state)
 	boots(job);
 	shadow_launch_look(100);
 	assert_false(is_ready(job));
+	assert_says(job, "launched: no fabric topology is in force, so it is not known whether its "
+			 "nodes are on one leaf; in 1m it goes back to the queue");
+	shadow_launch_look(130);
 	shadow_state.topology = topology;
+	shadow_launch_look(150);
+	assert_says(job,
+		    "launched: 4 nodes, 0 of them do not run yet; whether they are on one leaf "
+		    "is asked when they run");
+	/* they run, and are judged, only since there is one */
+	shadow_launch_look(209);
+	assert_int_equal(fake_slurm.requeues, 0);
 	is_asked(8);
 	is_asked(9);
-	shadow_launch_look(101);
+	shadow_launch_look(209);
 	assert_int_equal(fake_slurm.requeues, 1);
 	assert_says(job, "launched in vain: its 4 nodes are on 2 leaves");
+}
+
+/* It holds its nodes no longer than launch_place, whether they run or not, and says so. */
+static void goes_back_where_no_topology_comes(void **state)
+{
+	for (int awake = 0; awake < 2; awake++) {
+		struct osp_topology *topology = shadow_state.topology;
+		job_record_t *job = launched();
+
+		if (awake)
+			boots(job);
+		shadow_launch_forget();
+		job->details->prolog_running = 0; /* Slurm forgets it, too */
+		shadow_state.topology = NULL;
+		shadow_launch_resume(job);
+		shadow_launch_look(100);
+		assert_says(job, "launched: no fabric topology is in force");
+		shadow_launch_look(159);
+		assert_int_equal(fake_slurm.requeues, 0);
+		assert_true(shadow_launch_waits(1));
+		shadow_launch_look(160);
+		assert_int_equal(fake_slurm.requeues, 1);
+		assert_says(job, "launched in vain: no fabric topology was in force for 1m");
+		assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:640:160");
+		assert_int_equal(job->details->prolog_running, 0);
+		assert_false(shadow_launch_any());
+		shadow_state.topology = topology;
+		shadow_calls_end(state);
+		begin(state);
+	}
 }
 
 /* Only a gang that starts, that may start again, and whose nodes are not together. */
@@ -1456,6 +1496,7 @@ int main(void)
 		TEST(survives_without_memory),
 		TEST(waits_while_many_are_launched),
 		TEST(waits_anew_without_a_topology),
+		TEST(goes_back_where_no_topology_comes),
 		TEST(waits_anew_only_where_it_must),
 		TEST(goes_on_configuring_behind_a_step),
 		TEST(starts_behind_a_step_where_they_stand_together),
