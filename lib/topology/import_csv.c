@@ -22,6 +22,7 @@
 /* The fields of a line with the host and its switches. */
 struct columns {
 	uint32_t field_count; /* of the header, and of every line */
+	int line, column;     /* of the header's column of hosts */
 	uint32_t host;
 	uint32_t switches[OSP_CSV_FIELDS_MAX]; /* top layer first */
 	uint32_t switch_count;
@@ -102,13 +103,16 @@ static const struct {
 	const char *name;
 	uint32_t height; /* 0: hosts */
 } known_columns[] = {
-	{"host", 0},	   {"hostname", 0},    {"node", 0}, {"nodename", 0}, {"server", 0},
-	{"leaf", 1},	   {"tor", 1},	       {"rack", 1}, {"spine", 2},    {"pod", 2},
-	{"superspine", 3}, {"super-spine", 3}, {"core", 3},
+	{"host", 0},   {"hostname", 0},	  {"node", 0},	      {"nodename", 0}, {"server", 0},
+	{"nvlink", 1}, {"leaf", 2},	  {"tor", 2},	      {"rack", 2},     {"spine", 3},
+	{"pod", 3},    {"superspine", 4}, {"super-spine", 4}, {"core", 4},
 };
 
+/* The levels of these heights. */
+static const char *const known_levels[] = {NULL, "nvlink", "leaf", "spine", "core"};
+
 #define KNOWN_COLUMNS (sizeof(known_columns) / sizeof(known_columns[0]))
-#define HIGHEST	      3
+#define HIGHEST	      4
 
 /*
  * Returns the height that a column's name gives: "Leaf", "leaf_switch" and "leaf switch" are
@@ -178,23 +182,19 @@ static bool becomes_another(const struct osp_import *import, const struct column
 		int height = height_of(columns->names[columns->switches[i]]);
 
 		if (!import->options.level_names && height > 0 &&
-		    (uint32_t)height != columns->switch_count - i)
+		    strcmp(known_levels[height],
+			   osp_import_level_name(import, columns->switch_count - i)) != 0)
 			return true;
 	}
 	return false;
 }
 
-/* Takes the columns by the header's names. Warns how it takes them if the names do not say. */
-static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
-			 struct columns *columns, struct osp_error *error)
+/* Warns how the columns are taken. */
+static int warn_of_columns(struct osp_import *import, const struct osp_csv *csv,
+			   const struct columns *columns, struct osp_error *error)
 {
-	bool hosts_reported = find_hosts(columns, &columns->host);
-	bool order_reported = order_switches(columns, columns->host, columns->switches);
 	char all[300] = "";
 
-	columns->switch_count = columns->field_count - 1;
-	if (hosts_reported && order_reported && !becomes_another(import, columns))
-		return 0;
 	for (uint32_t i = 0; i < columns->switch_count; i++) {
 		size_t used = strlen(all);
 
@@ -204,8 +204,22 @@ static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 	}
 	return osp_import_warn(import, error,
 			       "%s: column %.64s is taken for the hosts and, top layer first, %s "
-			       "for their switches; --columns and --levels can say otherwise",
-			       csv->file, columns->names[columns->host], all);
+			       "for their switches; %s can say otherwise",
+			       csv->file, columns->names[columns->host], all,
+			       import->options.csv_columns ? "--levels" : "--columns and --levels");
+}
+
+/* Takes the columns by the header's names. Warns how it takes them if the names do not say. */
+static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
+			 struct columns *columns, struct osp_error *error)
+{
+	bool hosts_reported = find_hosts(columns, &columns->host);
+	bool order_reported = order_switches(columns, columns->host, columns->switches);
+
+	columns->switch_count = columns->field_count - 1;
+	return hosts_reported && order_reported && !becomes_another(import, columns)
+		       ? 0
+		       : warn_of_columns(import, csv, columns, error);
 }
 
 /* Refuses an order of columns that contradicts their names. */
@@ -229,8 +243,8 @@ static int check_asked_order(const struct osp_csv *csv, const struct columns *co
 }
 
 /* Finds the columns that the user asked for. */
-static int take_asked(const struct osp_import *import, const struct osp_csv *csv,
-		      struct columns *columns, size_t count, struct osp_error *error)
+static int take_asked(struct osp_import *import, const struct osp_csv *csv, struct columns *columns,
+		      size_t count, struct osp_error *error)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t *column = i ? &columns->switches[i - 1] : &columns->host;
@@ -239,7 +253,9 @@ static int take_asked(const struct osp_import *import, const struct osp_csv *csv
 			return -1;
 	}
 	columns->switch_count = (uint32_t)count - 1;
-	return check_asked_order(csv, columns, error);
+	if (check_asked_order(csv, columns, error))
+		return -1;
+	return becomes_another(import, columns) ? warn_of_columns(import, csv, columns, error) : 0;
 }
 
 static int choose_columns(struct osp_import *import, const struct osp_csv *csv,
@@ -285,6 +301,8 @@ static int read_header(struct osp_import *import, struct osp_csv *csv, struct co
 		return rc ? rc : osp_error_at(error, csv->file, 0, 0, "no header line in this CSV");
 	if (take_names(import, csv, columns, error) || choose_columns(import, csv, columns, error))
 		return -1;
+	columns->line = csv->fields[columns->host].line;
+	columns->column = csv->fields[columns->host].column;
 	if (import->csv_layers && import->csv_layers != columns->switch_count)
 		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
 				    "%u layers of switches here, but %u in the CSV before",
@@ -296,6 +314,46 @@ static int read_header(struct osp_import *import, struct osp_csv *csv, struct co
 }
 
 /* --- the lines -------------------------------------------------------------------------------- */
+
+/* Returns whether two names are alike but for their numbers, and have some: "node-1", "node-2". */
+static bool are_of_one_kind(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+	bool numbered = false;
+
+	while (*a || *b) {
+		size_t here = strspn(a, digits), there = strspn(b, digits);
+
+		if (!here != !there)
+			return false;
+		numbered = numbered || here;
+		a += here;
+		b += there;
+		if (*a != *b)
+			return false;
+		if (*a) {
+			a++;
+			b++;
+		}
+	}
+	return numbered;
+}
+
+/* Refuses a table whose header is a host as the first line below is. */
+static int check_header(const struct osp_csv *csv, const struct columns *columns,
+			struct osp_error *error)
+{
+	const char *header = columns->names[columns->host];
+	const char *first = columns->host < csv->field_count ? csv->fields[columns->host].text : "";
+
+	return are_of_one_kind(header, first)
+		       ? osp_error_at(error, csv->file, columns->line, columns->column,
+				      "a header line that names the columns, such as "
+				      "host,spine,leaf, is expected: '%.64s' looks like a host, as "
+				      "'%.64s' below it",
+				      header, first)
+		       : 0;
+}
 
 /* Counts the top layers whose cells are filled in; the cells below must then be empty. */
 static int count_known(const struct osp_csv *csv, const struct columns *columns, uint32_t *known,
@@ -352,14 +410,17 @@ static int take_line(struct osp_import *import, const struct osp_csv *csv,
 static int read_table(struct osp_import *import, struct osp_csv *csv, struct osp_error *error)
 {
 	struct columns columns;
+	bool first = true;
 	int rc;
 
 	memset(&columns, 0, sizeof(columns));
 	if (read_header(import, csv, &columns, error))
 		return -1;
 	while ((rc = osp_csv_next(csv, error)) > 0) {
-		if (take_line(import, csv, &columns, error))
+		if ((first && check_header(csv, &columns, error)) ||
+		    take_line(import, csv, &columns, error))
 			return -1;
+		first = false;
 	}
 	return rc;
 }

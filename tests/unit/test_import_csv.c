@@ -59,7 +59,7 @@ static void columns_whose_names_do_not_tell(void **state)
 	} cases[] = {
 		{"host,spine,leaf\nn1,s,l\n", NULL},
 		{"server,ASW\nn1,l\n", NULL},
-		{"n1,s,l\nn2,s,l\n", TAKEN("n1", "s as spine, l as leaf")},
+		{"x,s,l\nn2,s,l\n", TAKEN("x", "s as spine, l as leaf")},
 		{"PSW,host,ASW\ns,n1,l\n", TAKEN("host", "PSW as spine, ASW as leaf")},
 		{"host,leaf,rack\nn1,l,r\n", TAKEN("host", "leaf as spine, rack as leaf")},
 		{"node,host,leaf\nn1,s,l\n", TAKEN("node", "host as spine, leaf as leaf")},
@@ -86,6 +86,47 @@ static void columns_whose_names_do_not_tell(void **state)
 			assert_int_equal(osp_import_warning_count(import), 0);
 		}
 		osp_import_free(import);
+	}
+}
+
+/* A table without a header line would lose its first host. */
+static void a_host_is_no_header(void **state)
+{
+	(void)state;
+	expect(osp_import_csv, NULL, "n1,s,l\nn2,s,l\n",
+	       "a:1:1: a header line that names the columns, such as host,spine,leaf, is expected: "
+	       "'n1' looks like a host, as 'n2' below it");
+	expect(osp_import_csv, NULL, "\nspine-1,leaf-1,node-1\nspine-1,leaf-2,node-12\n",
+	       "a:2:16: a header line that names the columns, such as host,spine,leaf, is "
+	       "expected: 'node-1' looks like a host, as 'node-12' below it");
+	expect(osp_import_csv, NULL, "host,leaf\nhost-1,l\n", "leaf l: host-1\n");
+}
+
+/* --columns may have given the order, and --levels the levels. */
+static void what_was_asked_for_is_compared_with_the_names(void **state)
+{
+	static const char *const columns[] = {"host", "spine", "leaf", "nvlink"};
+	static const char *const levels[] = {"nvlink", "leaf", "spine"};
+	static const char text[] = "host,spine,leaf,nvlink\nn1,s,l,r\n";
+	struct osp_import_options options = {.csv_columns = columns, .csv_column_count = 4};
+
+	(void)state;
+	for (int named = 0; named < 3; named++) {
+		struct osp_import *import = osp_import_new(&options);
+
+		assert_int_equal(osp_import_csv(import, "a", text, strlen(text), NULL), 0);
+		assert_int_equal(osp_import_warning_count(import), !named);
+		if (!named)
+			assert_string_equal(
+				osp_import_warning(import, 0),
+				"a: column host is taken for the hosts and, top layer first, spine "
+				"as core, leaf as spine, nvlink as leaf for their switches; "
+				"--levels can say otherwise");
+		osp_import_free(import);
+		options.level_names = levels;
+		options.level_name_count = 3;
+		if (named)
+			options.csv_columns = NULL;
 	}
 }
 
@@ -328,6 +369,8 @@ int main(void)
 		cmocka_unit_test(a_plain_table),
 		cmocka_unit_test(columns_by_their_names),
 		cmocka_unit_test(columns_whose_names_do_not_tell),
+		cmocka_unit_test(a_host_is_no_header),
+		cmocka_unit_test(what_was_asked_for_is_compared_with_the_names),
 		cmocka_unit_test(what_rfc_4180_allows),
 		cmocka_unit_test(only_the_lowest_layers_may_be_unknown),
 		cmocka_unit_test(ambiguous_names_become_paths),
