@@ -366,6 +366,7 @@ static void *describe(struct packing packing, void (*pack)(void *), uint16_t typ
 	} else {
 		snprintf(why, why_bytes, "it faults when it reads a %s as this build writes it",
 			 what);
+		FREE_NULL_BUFFER(packing.buffer); /* the fault was in reading the record */
 	}
 	return info;
 }

@@ -248,6 +248,11 @@ disabled() {
 	[[ $(scontrol -o show node "$1") == *"Reason=(Code:$2)Temporarily disabling node due to insufficient capacity"* ]]
 }
 
+# disables CODE: it does so with the nodes that nobody has asked for
+disables() {
+	scontrol -o show node "$P3-[1-10]" | grep -qF "Reason=(Code:$1)Temporarily disabling node due to insufficient capacity"
+}
+
 # enable_again: as clustermgtd does after insufficient_capacity_timeout
 enable_again() {
 	local file
@@ -261,7 +266,7 @@ enable_again() {
 	job=$(gang 4)
 	await 60 grep -q "^all-or-nothing 3: $P3-" "$PC/log/resume"
 	await_job "$job" PENDING 60
-	await 30 disabled "$P3-9" InsufficientInstanceCapacity
+	await 30 disables InsufficientInstanceCapacity
 	equal "$(find "$PC/instances" -name "$P3-*" | wc -l)" 0 'instances'
 	run -0 onespine why "$job"
 	holds "$output" 'InsufficientInstanceCapacity'

@@ -96,7 +96,7 @@ static void others_hold_nothing(void **state)
 	file = openat(folder, NAME, O_RDWR | O_CREAT, 0666);
 	assert_int_equal(fchmod(file, 0604), 0);
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(osp_own_lock(folder, NAME, 10, &lock), 0);
+	assert_int_equal(osp_own_lock(folder, NAME, 5000, &lock), 0);
 	assert_int_equal(mode_of(NAME), 0600);
 	osp_own_lock_end(folder, NAME, lock);
 	close(file);
