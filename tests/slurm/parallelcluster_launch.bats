@@ -300,6 +300,27 @@ enable_again() {
 	scancel "$job"
 }
 
+@test "bootstraps that fail: after ten the queue is INACTIVE (protected mode); the gang waits, why tells it, and it starts when the fleet does" {
+	echo no >"$PC/boots"
+	rm -f "$PC"/instances/.failures.*
+	job=$(gang 5)
+	await 240 clustermgtd_said '^protected gpu$'
+	matches "$(scontrol -o show partition gpu)" ' State=INACTIVE '
+	await_job "$job" PENDING 60
+	# Slurm takes that, and calls it an error
+	scontrol update "JobId=$job" StartTime=now 2>/dev/null || true
+	await 30 shows 'is not active' onespine why "$job"
+	keeps_nothing
+	# pcluster update-compute-fleet --status START_REQUESTED
+	echo yes >"$PC/boots"
+	all_or_nothing 10
+	rm -f "$PC"/instances/.failures.*
+	echo i-0static >"$PC/instances/$STATIC"
+	scontrol update PartitionName=gpu State=UP
+	await_job "$job" RUNNING 180
+	scancel "$job"
+}
+
 @test "nodes that boot 60 s apart: none is a suspect of the gate, nobody is drained, and the script starts once, on all of them" {
 	echo 60 >"$PC/late"
 	: >"$PC/log/ran"
