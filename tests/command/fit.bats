@@ -103,27 +103,31 @@ fit() {
 	expect_line 0 "would start now: 4 nodes on spine s1" onespine fit --state=large.json -N 4
 }
 
-@test "jobs that wait for nodes or their turn in its partition are counted, others are not" {
+@test "jobs that wait for its partition's nodes or their turn are counted, in whatever partition, others are not" {
 	local waits='phase: "pending", state: "PENDING", node_count: 8'
-	jq ".nodes = [{nodes: \"gpu-[1-16]\", state: \"idle\"}] |
-		.partitions = [{name: \"gpu\", nodes: \"gpu-[1-16]\", default: true, up: true}, {name: \"cpu\", nodes: \"gpu-[1-16]\", up: true}] |
+	local first="for its partition's nodes: those of a higher priority or PriorityTier come first, unless backfill finds it room before them"
+	jq ".nodes = [{nodes: \"gpu-[1-17]\", state: \"idle\"}] |
+		.partitions = [{name: \"gpu\", nodes: \"gpu-[1-16]\", default: true, up: true}, {name: \"high\", nodes: \"gpu-[16-17]\", up: true},
+			{name: \"cpu\", nodes: \"gpu-17\", up: true}] |
 		.jobs = [{id: 1, job: \"1\", $waits, partition: \"gpu\", reason: \"Resources\"},
 			{id: 2, job: \"2\", $waits, partition: \"cpu,gpu\", reason: \"Priority\"},
 			{id: 3, job: \"3\", $waits, partition: \"cpu\", reason: \"Priority\"},
 			{id: 4, job: \"4\", $waits, partition: \"gpu\", reason: \"JobHeldUser\"},
-			{id: 5, job: \"5\", $waits, partition: \"gpu\", reason: \"Dependency\"}]" "$MAP/small.json" >waits.json
+			{id: 5, job: \"5\", $waits, partition: \"gpu\", reason: \"Dependency\"},
+			{id: 6, job: \"6\", $waits, partition: \"high\", reason: \"Resources\"}]" "$MAP/small.json" >waits.json
 	for asked in '-N 2' '-N 4 --gang-segment=leaf:2'; do
 		run onespine fit --state=waits.json -p gpu $asked
 		[[ ${lines[0]} == 'would start now: '* ]]
-		[ "${lines[-1]}" = '  2 jobs wait in its partition: any with a higher priority comes first' ]
-		[ "$(onespine fit --state=waits.json -p gpu $asked --json | jq .jobs_waiting)" = 2 ]
+		[ "${lines[-1]}" = "  3 jobs wait $first" ]
+		[ "$(onespine fit --state=waits.json -p gpu $asked --json | jq .jobs_waiting)" = 3 ]
 	done
-	jq '.jobs |= map(select(.id != 2))' waits.json >one.json
+	jq '.jobs |= map(select(.id == 6))' waits.json >one.json
 	run onespine fit --state=one.json -p gpu -N 2
-	[ "${lines[-1]}" = '  1 job waits in its partition: any with a higher priority comes first' ]
+	[ "${lines[-1]}" = "  1 job waits $first" ]
 	jq '.jobs = []' waits.json >none.json
 	run onespine fit --state=none.json -p gpu -N 2
-	[[ $output != *waits* && $output != *'in its partition'* ]]
+	[[ $output == 'would start now: '* && $output != *waits* && $output != *"partition's nodes"* ]]
+	[ "$(onespine fit --state=none.json -p gpu -N 2 --json | jq .jobs_waiting)" = 0 ]
 }
 
 @test "what cannot be asked: status 2" {

@@ -295,7 +295,7 @@ In the way on spine s1:
 	await 30 why_holds "$shared" "  $words"
 	# room is no start: the gang of 2 has room and waits
 	answers 0 onespine fit -N 2 --exclusive
-	holds "$said" '  4 jobs wait in its partition: any with a higher priority comes first'
+	holds "$said" "  4 jobs wait for its partition's nodes: those of a higher priority or PriorityTier come first"
 	equal "$(onespine fit -N 2 --exclusive --json | jq .jobs_waiting)" 4
 	[[ $(onespine map) != *'0 free of'* && $(onespine why) != *'0 free of'* ]]
 	for job in "$first" "$second" "$small" "$shared"; do

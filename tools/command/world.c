@@ -2,8 +2,10 @@
 /* world.c - what a command looks at: --state, --topology and --free, or else Slurm */
 #include "tools/command/world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "host/slurm/ask.h"
 #include "lib/conf/slurm_conf.h"
 #include "lib/policy/sentences.h"
 #include "lib/policy/waiting.h"
@@ -45,13 +47,55 @@ void osp_report_old_places(const struct osp_world *world, struct osp_text *text,
 		json_object_set_new(root, "old_places", json_integer(world->old_places));
 }
 
-/* Returns whether one of the job's partitions is among `partitions`. */
-static bool is_in(const struct osp_state_job *job, const char *partitions)
+/* The partitions for whose nodes jobs wait before or behind those of others. */
+struct queue {
+	const struct osp_snapshot *snapshot;
+	const char *partitions; /* with commas; NULL: any */
+	bool *shares;		/* by the number of the snapshot's partition */
+};
+
+/* Notes the partitions that have nodes of queue->partitions. Returns false if memory ran out. */
+static bool find_sharing(const struct osp_world *world, struct queue *queue)
+{
+	const struct osp_snapshot *snapshot = queue->snapshot;
+	struct osp_nodeset *asked = osp_nodeset_new(snapshot->node_count);
+	struct osp_nodeset *others = osp_nodeset_new(snapshot->node_count);
+	struct osp_error ignored = {.text = ""};
+
+	queue->shares = calloc((size_t)snapshot->partition_count + 1, sizeof(*queue->shares));
+	if (asked && queue->partitions)
+		osp_ask_add_partitions(world, queue->partitions, asked, &ignored);
+	for (uint32_t i = 0; asked && others && queue->shares && i < snapshot->partition_count;
+	     i++) {
+		const struct osp_state_partition *partition = &snapshot->partitions[i];
+
+		osp_nodeset_clear(others);
+		osp_snapshot_add_hostlist(snapshot, partition->nodes_text, false, partition->name,
+					  others, &ignored);
+		queue->shares[i] = osp_nodeset_overlap(others, asked);
+	}
+	free(others);
+	free(asked);
+	return asked && others && queue->shares;
+}
+
+/* Returns whether a partition has nodes of those asked about. Of one that is not known, only the
+ * name counts. */
+static bool is_sharing(const struct queue *queue, const char *name)
+{
+	const struct osp_state_partition *found = osp_snapshot_find_partition(queue->snapshot, name);
+
+	return (found && queue->shares[found - queue->snapshot->partitions]) ||
+	       osp_slurm_list_has(queue->partitions, name, NULL, 0);
+}
+
+/* Returns whether one of the job's partitions has nodes of those asked about. */
+static bool is_in(const struct queue *queue, const struct osp_state_job *job)
 {
 	char name[256];
 	size_t length;
 
-	if (!partitions || !job->partition)
+	if (!queue->partitions || !job->partition)
 		return true;
 	for (const char *next = job->partition; *next; next += length + (next[length] == ',')) {
 		length = strcspn(next, ",");
@@ -59,29 +103,44 @@ static bool is_in(const struct osp_state_job *job, const char *partitions)
 			continue;
 		memcpy(name, next, length);
 		name[length] = '\0';
-		if (osp_slurm_list_has(partitions, name, NULL, 0))
+		if (is_sharing(queue, name))
 			return true;
 	}
 	return false;
 }
 
-void osp_report_queue(const struct osp_world *world, const char *partitions, struct osp_text *text,
-		      json_t *root)
+/* Counts the jobs that wait for these nodes or for their turn. */
+static uint32_t count_waiting(const struct queue *queue)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < world->snapshot->job_count; i++) {
-		const struct osp_state_job *job = &world->snapshot->jobs[i];
+	for (uint32_t i = 0; i < queue->snapshot->job_count; i++) {
+		const struct osp_state_job *job = &queue->snapshot->jobs[i];
 
 		count += job->phase == OSP_JOB_PENDING &&
 			 !osp_waiting_elsewhere(osp_waiting_kind(job->reason)) &&
-			 is_in(job, partitions);
+			 is_in(queue, job);
 	}
+	return count;
+}
+
+void osp_report_queue(const struct osp_world *world, const char *partitions, struct osp_text *text,
+		      json_t *root)
+{
+	struct queue queue = {.snapshot = world->snapshot, .partitions = partitions};
+	uint32_t count = 0;
+
+	if (find_sharing(world, &queue))
+		count = count_waiting(&queue);
+	else if (text)
+		text->failed = true;
 	if (count && text)
-		osp_text_printf(
-			text,
-			"  %u job%s in its partition: any with a higher priority comes first\n",
-			count, count == 1 ? " waits" : "s wait");
-	if (count && root)
+		osp_text_printf(text,
+				"  %u job%s for its partition's nodes: those of a higher priority "
+				"or PriorityTier come first, unless backfill finds it room before "
+				"them\n",
+				count, count == 1 ? " waits" : "s wait");
+	if (root)
 		json_object_set_new(root, "jobs_waiting", json_integer(count));
+	free(queue.shares);
 }
