@@ -437,6 +437,15 @@ static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 	job->memory_mib = memory_of_job(info, job->cpus);
 }
 
+/* Returns whether jobs of others may be hidden from the caller: root and SlurmUser see all.
+ * Operators see all too, but only the accounting knows them. */
+static bool hides_jobs(const slurm_conf_t *conf)
+{
+	uid_t caller = getuid();
+
+	return conf->private_data & PRIVATE_DATA_JOBS && caller && caller != conf->slurm_user_id;
+}
+
 /* Returns whether Slurm gives a job only nodes that fit its --extra. */
 static bool obeys_extra(const slurm_conf_t *conf)
 {
@@ -621,6 +630,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		snapshot = NULL;
 	} else {
 		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
+		snapshot->hides_jobs = hides_jobs(conf);
 		snapshot->obeys_extra = obeys_extra(conf);
 		snapshot->requeues = conf->job_requeue;
 		if (with_jobs) {

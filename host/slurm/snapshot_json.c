@@ -174,6 +174,8 @@ json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 	for (i = 0; i < snapshot->job_count; i++)
 		json_array_append_new(jobs, job_to_json(&snapshot->jobs[i]));
 	json_object_set_new(root, "jobs", jobs);
+	if (snapshot->hides_jobs)
+		json_object_set_new(root, "hides_jobs", json_true());
 	for (i = 0; i < snapshot->partition_count; i++)
 		json_array_append_new(partitions, partition_to_json(&snapshot->partitions[i]));
 	json_object_set_new(root, "partitions", partitions);
@@ -449,6 +451,7 @@ static int read_root(struct reader *reader, json_t *root, struct osp_topology **
 	reader->snapshot->time_s = json_integer_value(json_object_get(root, "time_s"));
 	reader->snapshot->cluster =
 		osp_snapshot_string(reader->snapshot, json_string_value(cluster));
+	reader->snapshot->hides_jobs = json_is_true(json_object_get(root, "hides_jobs"));
 	if (read_list(reader, root, "nodes", read_nodes) < 0 ||
 	    read_list(reader, root, "jobs", read_job) < 0 ||
 	    read_list(reader, root, "partitions", read_partition) < 0 ||

@@ -130,6 +130,19 @@ fit() {
 	[ "$(onespine fit --state=none.json -p gpu -N 2 --json | jq .jobs_waiting)" = 0 ]
 }
 
+@test "PrivateData=jobs: no word about waiting jobs does not mean that none wait" {
+	local hidden="  PrivateData=jobs: others' jobs that wait are counted only if you are an operator, and may come first, too"
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-16]", state: "idle"}] | .hides_jobs = true' "$MAP/small.json" >private.json
+	for asked in '-N 2' '-N 4 --gang-segment=leaf:2'; do
+		# shellcheck disable=SC2086 # two options
+		expect_line 0 "$hidden" onespine fit --state=private.json $asked
+		# shellcheck disable=SC2086
+		expect 0 '[true,null]' eval "onespine fit --state=private.json $asked --json | jq -c '[has(\"jobs_waiting\"), .jobs_waiting]'"
+	done
+	# the saved state says it too
+	expect 0 true eval 'onespine map --state=private.json --json | jq .hides_jobs'
+}
+
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: onespine fit: ':' is one argument too many: it takes 0" fit --free=n1 -N 2 : -N 2

@@ -116,6 +116,13 @@ mine_waits() {
 	silent_about_others "$said"
 	ask 1 onespine fit -N4 --json
 	silent_about_others "$said"
+	# no word about waiting jobs is not to mean that there are none
+	ask 0 onespine fit -N2
+	holds "$said" "  PrivateData=jobs: others' jobs that wait are counted only if you are an operator"
+	silent_about_others "$said"
+	ask 0 onespine fit -N2 --json
+	equal "$(jq -c '[has("jobs_waiting"), .jobs_waiting]' <<<"$said")" '[true,null]'
+	[[ $(onespine fit -N2) != *PrivateData* ]]
 	equal "$(onespine audit)" '2 gangs running: 2 as asked for, 0 not'
 	tells_of_others "$(onespine map)"
 }

@@ -140,7 +140,12 @@ void osp_report_queue(const struct osp_world *world, const char *partitions, str
 				"or PriorityTier come first, unless backfill finds it room before "
 				"them\n",
 				count, count == 1 ? " waits" : "s wait");
+	if (world->snapshot->hides_jobs && text)
+		osp_text_add(text, "  PrivateData=jobs: others' jobs that wait are counted only if you "
+				   "are an operator, and may come first, too\n");
 	if (root)
-		json_object_set_new(root, "jobs_waiting", json_integer(count));
+		json_object_set_new(root, "jobs_waiting",
+				    world->snapshot->hides_jobs ? json_null()
+								: json_integer(count));
 	free(queue.shares);
 }
