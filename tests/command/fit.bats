@@ -333,6 +333,14 @@ beside_refusal() {
 	needs_fake_slurm
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4'
 	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30
+	# and Slurm's start, with the time of those that come first, is said; one that is now is not
+	local expected
+	expected=$(beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30 |
+		sed -n 's/^  Slurm expects it at \(.*\), behind jobs that wait and come first$/\1/p')
+	[[ -n $expected ]]
+	((expected = $(date -d "$expected" +%s) - $(date +%s), expected > 7000 && expected <= 7200))
+	[[ $(beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30 --json | jq -c '[.starts_now, (.starts | type)]') == '[true,"string"]' ]]
+	[[ $(beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 30) != *expects* ]]
 	# the running job's end is no whole number of minutes away
 	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)' \
 		beside_slurm 7230 'n[1-4]' -N 4 --gres gpu:1 -t 30

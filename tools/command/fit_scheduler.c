@@ -250,6 +250,18 @@ static bool reports_start(const struct osp_fit *fit)
 	       fit->sbatch.start_s < (int64_t)time(NULL) + START_WORTH_TELLING_S;
 }
 
+/* Adds Slurm's start where nodes have room and it is later: it has the time of all jobs with at
+ * least the gang's priority before it. */
+static void add_expected(const struct osp_fit *fit, struct osp_text *text)
+{
+	char when[32];
+
+	if (reports_start(fit) && fit->sbatch.start_s > (int64_t)time(NULL) + NOW_S)
+		osp_text_printf(text,
+				"  Slurm expects it at %s, behind jobs that wait and come first\n",
+				osp_format_time(fit->sbatch.start_s, when, sizeof(when)));
+}
+
 static int print_scheduler(const struct osp_fit *fit, int status)
 {
 	const struct osp_sbatch_answer *sbatch = &fit->sbatch;
@@ -268,6 +280,7 @@ static int print_scheduler(const struct osp_fit *fit, int status)
 		if (boots)
 			osp_text_printf(&text, "  %u of them must be powered up first\n", boots);
 		osp_report_queue(&fit->world, fit->question.partitions, &text, NULL);
+		add_expected(fit, &text);
 	} else {
 		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
