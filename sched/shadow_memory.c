@@ -243,12 +243,29 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 #define HEARD_AT_ONCE	      16
 #define HEARD_AT_ONCE_S_LEAST 10
 
-/* What was sent to the client of the last job with that number, modulo HEARD_MAX. */
-static struct {
+#define HEARD_WAYS 4
+
+/* What was sent to the clients of the last jobs with that number, modulo HEARD_MAX. */
+static struct heard {
 	uint32_t job_id;
 	uint64_t words;
 	int64_t at_s;
-} heard[HEARD_MAX];
+} heard[HEARD_MAX][HEARD_WAYS];
+
+/* Returns what the job's client has heard. The entry is another job's if it heard nothing: the one
+ * that is the longest ago. */
+static struct heard *heard_by(uint32_t job_id)
+{
+	struct heard *set = heard[job_id % HEARD_MAX], *oldest = set;
+
+	for (uint32_t i = 0; i < HEARD_WAYS; i++) {
+		if (set[i].job_id == job_id)
+			return &set[i];
+		if (set[i].at_s < oldest->at_s)
+			oldest = &set[i];
+	}
+	return oldest;
+}
 
 /* The messages since `from_s`. */
 static struct {
@@ -284,7 +301,7 @@ static bool is_address(const char *host)
 
 void shadow_print_placed(job_record_t *job, const char *words, int64_t now_s)
 {
-	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
+	struct heard *last = heard_by(job->job_id);
 
 	if (!shadow_spank_value(job, OSP_SPANK_SALLOC "="))
 		return;
@@ -295,13 +312,14 @@ void shadow_print_placed(job_record_t *job, const char *words, int64_t now_s)
 
 void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
 {
-	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
+	struct heard *last = heard_by(job->job_id);
 	uint64_t hash = osp_hash_words(OSP_HASH_START, words);
-	bool soon = now_s < last->at_s + HEARD_FOR_S && now_s >= last->at_s;
+	bool same = last->job_id == job->job_id;
+	bool soon = same && now_s < last->at_s + HEARD_FOR_S && now_s >= last->at_s;
 	char line[3 * OSP_SENTENCE_BYTES + 16];
 
 	if (!has_client(job) || !is_address(job->resp_host) || soon ||
-	    (last->job_id == job->job_id && last->words == hash) || !may_send(now_s))
+	    (same && last->words == hash) || !may_send(now_s))
 		return;
 	last->job_id = job->job_id;
 	last->words = hash;

@@ -65,18 +65,35 @@ static void a_change_is_told_after_a_minute(void **state)
 	assert_int_equal(fake_slurm.user_messages, 3);
 }
 
-static void numbers_far_apart_share_a_minute(void **state)
+/* Four are remembered, whoever was told in between. */
+static void numbers_far_apart_hinder_nobody(void **state)
 {
-	job_record_t *job = waiting_srun(1), *other = waiting_srun(1025), *beside = waiting_srun(2);
+	job_record_t *jobs[4];
 
 	(void)state;
-	shadow_print_to_client(job, "waits: a", 1000);
-	shadow_print_to_client(other, "waits: a", 1001);
-	assert_int_equal(fake_slurm.user_messages, 1);
-	shadow_print_to_client(beside, "waits: a", 1001);
-	assert_int_equal(fake_slurm.user_messages, 2);
-	shadow_print_to_client(other, "waits: a", 1061);
-	assert_int_equal(fake_slurm.user_messages, 3);
+	for (uint32_t i = 0; i < 4; i++)
+		jobs[i] = waiting_srun(7 + i * 1024);
+	for (uint32_t i = 0; i < 4; i++) {
+		shadow_print_to_client(jobs[i], "waits: a", 1000 + i);
+		assert_int_equal(fake_slurm.user_messages, 1 + (int)i);
+	}
+	/* what is unchanged is not said in turn */
+	for (int64_t now_s = 1061; now_s < 2000; now_s += 61) {
+		for (uint32_t i = 0; i < 4; i++)
+			shadow_print_to_client(jobs[i], "waits: a", now_s);
+	}
+	assert_int_equal(fake_slurm.user_messages, 4);
+	/* the fifth takes the place of the one that heard nothing for the longest */
+	shadow_print_to_client(waiting_srun(7 + 4 * 1024), "waits: a", 2000);
+	assert_int_equal(fake_slurm.user_messages, 5);
+	shadow_print_to_client(jobs[3], "waits: a", 2000);
+	assert_int_equal(fake_slurm.user_messages, 5);
+	shadow_print_to_client(jobs[0], "waits: a", 2000);
+	assert_int_equal(fake_slurm.user_messages, 6);
+	/* nobody's first reason is held back, even where all four heard something just now */
+	for (uint32_t i = 5; i < 8; i++)
+		shadow_print_to_client(waiting_srun(7 + i * 1024), "waits: a", 2000);
+	assert_int_equal(fake_slurm.user_messages, 9);
 }
 
 /* A client that does not answer keeps threads of Slurm's agent for 10 s. */
@@ -475,7 +492,7 @@ int main(void)
 		TEST(a_change_is_told_after_a_minute),
 		TEST(few_lines_are_under_way_at_once),
 		TEST(a_client_that_gives_a_name_is_told_nothing),
-		TEST(numbers_far_apart_share_a_minute),
+		TEST(numbers_far_apart_hinder_nobody),
 		TEST(a_gang_that_lacks_drained_nodes_is_no_busy_one),
 		TEST(a_question_about_drained_nodes_is_the_last),
 		TEST(what_waits_for_an_administrator_is_no_busy_gang),
