@@ -174,11 +174,12 @@ void shadow_reported_waiting(const job_record_t *job, int64_t now_s);
  * Sends a line to the srun or salloc that waits for the job, which prints it: once, and again if
  * the words change, a minute later at the earliest. Sends at most 16 lines in a MessageTimeout (at
  * least 10 s), so that clients that do not answer delay no start of a job; a client that gets none
- * for this reason gets one when its wait is explained next. Remembers four clients of jobs whose
- * numbers are 1,024 or a multiple apart. Does nothing for a batch job, or for a client that gave a name in place
- * of its address. Queues for Slurm's agent; the caller holds the job write lock.
+ * for this reason gets one when its wait is explained next, and false is returned: the wait is to
+ * be explained soon. Remembers four clients of jobs whose numbers are a multiple of 1,024 apart.
+ * Does nothing for a batch job, or for a client that gave a name in place of its address. Queues
+ * for Slurm's agent; the caller holds the job write lock.
  */
-void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s);
+bool shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s);
 
 /* Sends a salloc of a gang a line that says where the gang is, however lately it had one of why it
  * waited. Does nothing for an srun, whose tasks have variables that say so. */

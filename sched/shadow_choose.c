@@ -227,8 +227,8 @@ static void report(const struct choice *choice, const char *waits)
 		 in_vain.times ? osp_sentence_in_vain(in_vain.times, in_vain.node_s, last, vain,
 						      sizeof(vain))
 			       : "");
-	shadow_gang_says(choice->call->job, &choice->gang->effective, says);
-	shadow_reported_waiting(job, choice->now_s);
+	if (shadow_gang_says(choice->call->job, &choice->gang->effective, says))
+		shadow_reported_waiting(job, choice->now_s);
 }
 
 /* Returns what the job asks for of its nodes, in its user's words. */

@@ -431,13 +431,12 @@ static void write_note(job_record_t *job, const struct osp_effective *effective,
 	free(comment);
 }
 
-void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says)
+bool shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says)
 {
 	struct osp_note note = {.says = says};
 
 	write_note(job, effective, &note);
-	if (!strncmp(says, WAITS, strlen(WAITS)))
-		shadow_print_to_client(job, says, time(NULL));
+	return strncmp(says, WAITS, strlen(WAITS)) || shadow_print_to_client(job, says, time(NULL));
 }
 
 /* Says where the gang is: `domain` may be NULL. */

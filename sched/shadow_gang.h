@@ -83,8 +83,9 @@ struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *ga
 /* Returns the placement question that this gang asks. */
 struct osp_place_input shadow_gang_input(const struct shadow_gang *gang);
 
-/* Writes our part of the job's AdminComment, if that changes it. */
-void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says);
+/* Writes our part of the job's AdminComment, if that changes it. Returns false if its srun or
+ * salloc is to be told why it waits, and could not be told now. */
+bool shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says);
 
 /* Says where its nodes are, which are in one domain. */
 void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,

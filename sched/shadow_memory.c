@@ -243,7 +243,7 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 #define HEARD_AT_ONCE	      16
 #define HEARD_AT_ONCE_S_LEAST 10
 
-#define HEARD_WAYS 4
+#define HEARD_WAYS	      4
 
 /* What was sent to the clients of the last jobs with that number, modulo HEARD_MAX. */
 static struct heard {
@@ -310,7 +310,7 @@ void shadow_print_placed(job_record_t *job, const char *words, int64_t now_s)
 	shadow_print_to_client(job, words, now_s);
 }
 
-void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
+bool shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
 {
 	struct heard *last = heard_by(job->job_id);
 	uint64_t hash = osp_hash_words(OSP_HASH_START, words);
@@ -319,11 +319,14 @@ void shadow_print_to_client(job_record_t *job, const char *words, int64_t now_s)
 	char line[3 * OSP_SENTENCE_BYTES + 16];
 
 	if (!has_client(job) || !is_address(job->resp_host) || soon ||
-	    (same && last->words == hash) || !may_send(now_s))
-		return;
+	    (same && last->words == hash))
+		return true;
+	if (!may_send(now_s))
+		return false;
 	last->job_id = job->job_id;
 	last->words = hash;
 	last->at_s = now_s;
 	snprintf(line, sizeof(line), "onespine: %s", words);
 	srun_user_message(job, line);
+	return true;
 }

@@ -129,6 +129,27 @@ static void few_lines_are_under_way_at_once(void **state)
 	slurm_conf.msg_timeout = 0;
 }
 
+/* Whoever got no line because so many were under way gets it when backfill looks next. */
+static void what_could_not_be_sent_is_no_report(void **state)
+{
+	job_record_t *job = waiting_srun(200);
+
+	(void)state;
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 1000);
+	asked.now = time(NULL);
+	for (uint32_t i = 0; i < 17; i++)
+		shadow_print_to_client(waiting_srun(300 + i), "waits: a", asked.now);
+	fake_slurm.user_messages = 0;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: 4 nodes on one leaf");
+	assert_int_equal(fake_slurm.user_messages, 0);
+	assert_true(shadow_must_report_waiting(job, asked.now + 1));
+	/* a client that was told is told again after a minute */
+	shadow_reported_waiting(job, asked.now);
+	assert_false(shadow_must_report_waiting(job, asked.now + 1));
+}
+
 /* The name would be looked up under Slurm's locks. */
 static void a_client_that_gives_a_name_is_told_nothing(void **state)
 {
@@ -491,6 +512,7 @@ int main(void)
 		TEST(a_batch_job_has_nobody_to_tell),
 		TEST(a_change_is_told_after_a_minute),
 		TEST(few_lines_are_under_way_at_once),
+		TEST(what_could_not_be_sent_is_no_report),
 		TEST(a_client_that_gives_a_name_is_told_nothing),
 		TEST(numbers_far_apart_hinder_nobody),
 		TEST(a_gang_that_lacks_drained_nodes_is_no_busy_one),
