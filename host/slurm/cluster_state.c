@@ -32,6 +32,8 @@
 const char *slurm_job_reason_string(int reason) __attribute__((weak));
 const char *slurm_job_state_reason_string(int reason) __attribute__((weak));
 
+int32_t slurm_bit_set_count(void *bitmap) __attribute__((weak));
+
 static bool inside_libslurm;
 
 /* libslurm calls exit(1) where it finds no configuration; 1 would be an answer. */
@@ -487,6 +489,8 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
 				 ? 0
 				 : info->max_nodes;
 	fill_share(info, job);
+	if (info->array_bitmap && slurm_bit_set_count)
+		job->tasks = (uint32_t)slurm_bit_set_count(info->array_bitmap);
 	job->restarts = info->restart_cnt;
 	job->is_batch = info->batch_flag;
 	job->requeues = info->requeue;

@@ -91,6 +91,7 @@ struct osp_state_job {
 	uint32_t cpus;	     /* on each of its nodes, about */
 	uint32_t gpus;
 	uint64_t memory_mib; /* or OSP_MEMORY_..; counted if its partition counts it */
+	uint32_t tasks;	     /* of an array, if they wait together; else 0 */
 	uint32_t restarts;   /* times requeued */
 	bool is_batch;	     /* a job script; with `requeues` not kept in files */
 	bool requeues;	     /* it may go back to the queue */

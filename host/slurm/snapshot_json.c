@@ -108,6 +108,7 @@ static json_t *job_to_json(const struct osp_state_job *job)
 	set_string(object, "dependency", job->dependency);
 	if (job->whole_nodes)
 		json_object_set_new(object, "whole_nodes", json_true());
+	set_number(object, "tasks", job->tasks);
 	set_number(object, "restarts", job->restarts);
 	set_number(object, "submit_s", job->submit_s);
 	set_number(object, "eligible_s", job->eligible_s);
@@ -352,6 +353,7 @@ static int read_job(struct reader *reader)
 	    get_string(reader, "extra", &job->extra) < 0 ||
 	    get_string(reader, "licenses", &job->licenses) < 0 ||
 	    get_string(reader, "dependency", &job->dependency) < 0 ||
+	    get_count(reader, "tasks", &job->tasks) < 0 ||
 	    get_count(reader, "restarts", &job->restarts) < 0 ||
 	    get_number(reader, "submit_s", INT64_MAX, &job->submit_s) < 0 ||
 	    get_number(reader, "eligible_s", INT64_MAX, &job->eligible_s) < 0 ||

@@ -124,6 +124,12 @@ fit() {
 	jq '.jobs |= map(select(.id == 6))' waits.json >one.json
 	run onespine fit --state=one.json -p gpu -N 2
 	[ "${lines[-1]}" = "  1 job waits $first" ]
+	# an array's tasks each, a heterogeneous job once
+	jq '.jobs |= map(select(.id == 1) | ., . + {id: 8, job: "8_[0-49%5]", tasks: 50}, . + {id: 9, job: "9+0"}, . + {id: 10, job: "9+1"},
+		. + {id: 11, job: "11+0"})' waits.json >many.json
+	run onespine fit --state=many.json -p gpu -N 2
+	[ "${lines[-1]}" = "  53 jobs wait $first" ]
+	expect 0 50 eval "onespine map --state=many.json --json | jq '.jobs[1].tasks'"
 	jq '.jobs = []' waits.json >none.json
 	run onespine fit --state=none.json -p gpu -N 2
 	[[ $output == 'would start now: '* && $output != *waits* && $output != *"partition's nodes"* ]]

@@ -279,7 +279,7 @@ In the way on spine s1:
 }
 
 @test "gangs behind others: the note, why, map and fit count the same nodes as free, though backfill keeps them" {
-	local long short first second small shared job words
+	local long short first second small shared array job words
 	long=$(submit -w 'n[1-5]' -N5 --exclusive -t 60) # both end, so that backfill plans the gangs
 	short=$(submit -w 'n[9-13]' -N5 --exclusive -t 30)
 	await_job "$long" RUNNING
@@ -297,6 +297,9 @@ In the way on spine s1:
 	answers 0 onespine fit -N 2 --exclusive
 	holds "$said" "  4 jobs wait for its partition's nodes: those of a higher priority or PriorityTier come first"
 	equal "$(onespine fit -N 2 --exclusive --json | jq .jobs_waiting)" 4
+	array=$(submit --gang --array=1-5 -N8 --exclusive)
+	equal "$(onespine fit -N 2 --exclusive --json | jq .jobs_waiting)" 9
+	scancel "$array"
 	[[ $(onespine map) != *'0 free of'* && $(onespine why) != *'0 free of'* ]]
 	for job in "$first" "$second" "$small" "$shared"; do
 		[[ $(scontrol show job "$job") != *'0 free of'* ]]

@@ -83,7 +83,8 @@ static bool find_sharing(const struct osp_world *world, struct queue *queue)
  * name counts. */
 static bool is_sharing(const struct queue *queue, const char *name)
 {
-	const struct osp_state_partition *found = osp_snapshot_find_partition(queue->snapshot, name);
+	const struct osp_state_partition *found =
+		osp_snapshot_find_partition(queue->snapshot, name);
 
 	return (found && queue->shares[found - queue->snapshot->partitions]) ||
 	       osp_slurm_list_has(queue->partitions, name, NULL, 0);
@@ -109,17 +110,30 @@ static bool is_in(const struct queue *queue, const struct osp_state_job *job)
 	return false;
 }
 
-/* Counts the jobs that wait for these nodes or for their turn. */
+/* Returns whether both are components of one heterogeneous job. */
+static bool is_same_het(const struct osp_state_job *job, const struct osp_state_job *other)
+{
+	size_t bytes = strcspn(job->label, "+");
+
+	return job->label[bytes] && !strncmp(job->label, other->label, bytes + 1);
+}
+
+/* Counts the jobs that wait for these nodes or for their turn: an array's tasks each, and a
+ * heterogeneous job once. Slurm lists the components of one together. */
 static uint32_t count_waiting(const struct queue *queue)
 {
+	const struct osp_state_job *last = NULL;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < queue->snapshot->job_count; i++) {
 		const struct osp_state_job *job = &queue->snapshot->jobs[i];
 
-		count += job->phase == OSP_JOB_PENDING &&
-			 !osp_waiting_elsewhere(osp_waiting_kind(job->reason)) &&
-			 is_in(queue, job);
+		if (job->phase != OSP_JOB_PENDING ||
+		    osp_waiting_elsewhere(osp_waiting_kind(job->reason)) || !is_in(queue, job))
+			continue;
+		if (!last || !is_same_het(job, last))
+			count += job->tasks ? job->tasks : 1;
+		last = job;
 	}
 	return count;
 }
@@ -141,8 +155,9 @@ void osp_report_queue(const struct osp_world *world, const char *partitions, str
 				"them\n",
 				count, count == 1 ? " waits" : "s wait");
 	if (world->snapshot->hides_jobs && text)
-		osp_text_add(text, "  PrivateData=jobs: others' jobs that wait are counted only if you "
-				   "are an operator, and may come first, too\n");
+		osp_text_add(text,
+			     "  PrivateData=jobs: others' jobs that wait are counted only if you "
+			     "are an operator, and may come first, too\n");
 	if (root)
 		json_object_set_new(root, "jobs_waiting",
 				    world->snapshot->hides_jobs ? json_null()
