@@ -25,7 +25,8 @@ static void say_request(const struct osp_topology *topology, const struct osp_cu
 	size_t at;
 
 	if (input->domains_max == 1)
-		snprintf(buffer, buffer_bytes, "%u nodes%s on one %s", input->nodes, which, level);
+		snprintf(buffer, buffer_bytes, "%u node%s%s on one %s", input->nodes,
+			 osp_plural_s(input->nodes), which, level);
 	else if (input->domains_max == OSP_NODES_MAX)
 		snprintf(buffer, buffer_bytes, "%u nodes%s on any number of %s", input->nodes,
 			 which, osp_sentence_plural(level, plural, sizeof(plural)));
@@ -55,9 +56,9 @@ static void say_offer(const struct osp_cut_input *input, const struct osp_cut_an
 	uint32_t unit = segments->count ? segments->segment[segments->count - 1].nodes : 1;
 
 	if (segments->count)
-		snprintf(buffer, buffer_bytes, "%u whole segment%s of %u nodes needed%s, %u free",
-			 answer->whole_needed, plural, unit, beside_last(input, unit),
-			 answer->whole_offered);
+		snprintf(buffer, buffer_bytes, "%u whole segment%s of %u node%s needed%s, %u free",
+			 answer->whole_needed, plural, unit, osp_plural_s(unit),
+			 beside_last(input, unit), answer->whole_offered);
 	else
 		snprintf(buffer, buffer_bytes, "%u node%s needed, %u free", answer->whole_needed,
 			 plural, answer->whole_offered);
@@ -85,9 +86,9 @@ const char *osp_sentence_segments_never(const struct osp_topology *topology,
 			 osp_plural_s(last));
 	else if (segments->count)
 		snprintf(offer, sizeof(offer),
-			 "there %s %u whole segment%s of %u nodes%s where %u %s needed",
+			 "there %s %u whole segment%s of %u node%s%s where %u %s needed",
 			 whole == 1 ? "is" : "are", whole, osp_plural_s(whole), unit,
-			 beside_last(input, unit), answer->whole_needed,
+			 osp_plural_s(unit), beside_last(input, unit), answer->whole_needed,
 			 answer->whole_needed == 1 ? "is" : "are");
 	else
 		snprintf(offer, sizeof(offer), "so many hold %u", whole);

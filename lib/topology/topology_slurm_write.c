@@ -297,10 +297,12 @@ static void add_level(struct writer *writer, uint32_t level)
 
 static void add_all(struct writer *writer)
 {
-	osp_text_printf(&writer->text, "# %s; written by onespine.\n# %" PRIu32 " nodes\n",
+	uint32_t count = osp_topology_node_count(writer->topology);
+
+	osp_text_printf(&writer->text, "# %s; written by onespine.\n# %" PRIu32 " node%s\n",
 			writer->yaml ? "topology.yaml of Slurm 25.05 and later"
 				     : "For TopologyPlugin=topology/tree",
-			osp_topology_node_count(writer->topology));
+			count, osp_plural_s(count));
 	if (writer->yaml)
 		osp_text_add(&writer->text, "---\n- topology: fabric\n  cluster_default: true\n"
 					    "  tree:\n    switches:\n");

@@ -27,6 +27,18 @@ fit() {
   leaf l3: 4 nodes  n[9-12]" fit --free='n[1-8,9-12]' -N 4
 }
 
+@test "one node is no plural" {
+	expect_line 0 'would start now: 1 node on spine s1' fit --free='n[1-3,9-11]' -N 1
+	expect_line 0 'would start now: 1 node on 1 spine in segments leaf:1' fit --free=n1 -N 1 --gang-segment=leaf:1
+	expect_line 1 'no: waits: 1 node on one spine in segments leaf:1; 1 whole segment of 1 node needed, 0 free' \
+		fit --free= -N 1 --gang-segment=leaf:1
+	jq '(.jobs[] | select(.phase == "pending")).node_count = 1' "$MAP/small.json" >one.json
+	[[ $(onespine map --state=one.json) == *'gang=spine@2:00:00, 1 node; '* ]]
+	echo 'SwitchName=l1 Nodes=n1' >one.conf
+	expect_line 0 '1 node: 1 leaf of 1' onespine topology show one.conf
+	expect_line 0 '# 1 node' onespine topology import --from=slurm --to=topology.conf one.conf
+}
+
 @test "a range takes as many as it can" {
 	expect_line 0 "would start now: 6 nodes on spine s2" fit --free='n[1-4,9-14]' -N 4-8
 }

@@ -183,8 +183,9 @@ static int show(const struct laid_out *laid, const struct osp_state_job *job,
 	json_t *layout = json_object(), *list = json_array();
 	int rc = 0;
 
-	osp_text_printf(text, "  job %s (%s, %u nodes): %s\n", job->label,
-			job->user ? job->user : "?", laid->plan.nodes, gang->request.layout);
+	osp_text_printf(text, "  job %s (%s, %u node%s): %s\n", job->label,
+			job->user ? job->user : "?", laid->plan.nodes,
+			osp_plural_s(laid->plan.nodes), gang->request.layout);
 	head_line(laid, text);
 	for (int group = 0; group < OSP_GROUP_COUNT && !rc; group++) {
 		if (osp_layout_plan_shows(&laid->plan, (enum osp_group)group))

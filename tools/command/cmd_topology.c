@@ -131,9 +131,10 @@ static int show_level(const struct osp_topology *topology, uint32_t level, struc
 /* Adds "16 nodes; leaf: 4 of 4, spine: 2 of 8, core: 1 of 16". */
 static void summarise(const struct osp_topology *topology, struct osp_text *text)
 {
+	uint32_t all = osp_topology_node_count(topology);
 	uint32_t level;
 
-	osp_text_printf(text, "%u nodes", osp_topology_node_count(topology));
+	osp_text_printf(text, "%u node%s", all, osp_plural_s(all));
 	for (level = 1; level <= osp_topology_last_level(topology); level++) {
 		const char *name = osp_topology_level_name(topology, level);
 		char plural[64];
@@ -332,7 +333,8 @@ static int print_findings(const struct osp_topology *topology, const char *path,
 		osp_text_printf(&text, "not compared with Slurm's nodes: %s\n",
 				findings->not_asked);
 	else if (!findings->only_slurm_count && !findings->only_fabric_count)
-		osp_text_printf(&text, "Slurm has the same %u nodes\n", findings->slurm_nodes);
+		osp_text_printf(&text, "Slurm has the same %u node%s\n", findings->slurm_nodes,
+				osp_plural_s(findings->slurm_nodes));
 	if (findings->only_slurm_count)
 		osp_text_printf(&text,
 				"%u of Slurm's nodes are not in it (no gang gets them): %s\n",

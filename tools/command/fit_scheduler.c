@@ -28,7 +28,7 @@ const char *osp_fit_says(const struct osp_world *world, const struct osp_fit_ans
 		return osp_sentence_waits(world->topology, &answer->input, &asked, answer->domains,
 					  answer->candidate_count, answer->domain_count, buffer,
 					  buffer_bytes);
-	snprintf(buffer, buffer_bytes, "%u nodes on %s %s", count,
+	snprintf(buffer, buffer_bytes, "%u node%s on %s %s", count, osp_plural_s(count),
 		 osp_topology_level_name(world->topology, answer->input.level),
 		 osp_topology_domain(world->topology, answer->domains[0].domain)->name);
 	return buffer;
@@ -65,6 +65,7 @@ static void say_chosen(const struct osp_fit *fit, char *buffer, size_t buffer_by
 {
 	const struct osp_topology *topology = fit->world.topology;
 	uint32_t level = fit->question.level, domain, domains;
+	uint32_t count = osp_nodeset_count(fit->chosen);
 	char plural[64];
 
 	if (fit->in_parts) {
@@ -78,11 +79,11 @@ static void say_chosen(const struct osp_fit *fit, char *buffer, size_t buffer_by
 			level = low;
 	domains = count_domains(topology, level, fit->chosen, &domain);
 	if (domains == 1 && domain != OSP_NO_DOMAIN)
-		snprintf(buffer, buffer_bytes, "%u nodes on %s %s", osp_nodeset_count(fit->chosen),
+		snprintf(buffer, buffer_bytes, "%u node%s on %s %s", count, osp_plural_s(count),
 			 osp_topology_level_name(topology, level),
 			 osp_topology_domain(topology, domain)->name);
 	else
-		snprintf(buffer, buffer_bytes, "%u nodes on %u %s", osp_nodeset_count(fit->chosen),
+		snprintf(buffer, buffer_bytes, "%u node%s on %u %s", count, osp_plural_s(count),
 			 domains,
 			 osp_sentence_plural(osp_topology_level_name(topology, level), plural,
 					     sizeof(plural)));
@@ -179,9 +180,10 @@ static void say_extra(const struct osp_fit *fit, char *buffer, size_t buffer_byt
 	char free_nodes[80] = "its nodes are free";
 
 	if (!fit->in_parts)
-		snprintf(free_nodes, sizeof(free_nodes), "one %.40s has %u nodes free",
+		snprintf(free_nodes, sizeof(free_nodes), "one %.40s has %u node%s free",
 			 osp_topology_level_name(fit->world.topology, answer->input.level),
-			 answer->domains[0].free_nodes);
+			 answer->domains[0].free_nodes,
+			 osp_plural_s(answer->domains[0].free_nodes));
 	snprintf(buffer, buffer_bytes,
 		 "waits: %s, but Slurm starts it there later or never (nodes that --extra "
 		 "excludes, memory, cores, GPUs, licenses or a limit)",
@@ -228,10 +230,11 @@ static const char *say_why_not(const struct osp_fit *fit, char *buffer, size_t b
 	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
 		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
 		snprintf(buffer, buffer_bytes,
-			 "waits: one %s has %u nodes with enough left, but Slurm starts it there "
+			 "waits: one %s has %u node%s with enough left, but Slurm starts it there "
 			 "later (jobs that wait before it, memory, licenses or a limit)",
 			 osp_topology_level_name(fit->world.topology, answer->input.level),
-			 answer->domains[0].free_nodes);
+			 answer->domains[0].free_nodes,
+			 osp_plural_s(answer->domains[0].free_nodes));
 	else if (!osp_nodeset_empty(answer->chosen))
 		osp_sentence_not_started(
 			osp_topology_level_name(fit->world.topology, answer->input.level),

@@ -202,7 +202,8 @@ const char *osp_fit_segments_chosen(const struct osp_world *world,
 	char plural[64], segments[OSP_SEGMENTS_BYTES];
 
 	osp_segments_format(&answer->input.segments, world->topology, segments, sizeof(segments));
-	snprintf(buffer, buffer_bytes, "%u nodes on %u %s%s%s", answer->input.nodes, domains,
+	snprintf(buffer, buffer_bytes, "%u node%s on %u %s%s%s", answer->input.nodes,
+		 osp_plural_s(answer->input.nodes), domains,
 		 domains == 1 ? level : osp_sentence_plural(level, plural, sizeof(plural)),
 		 *segments ? " in segments " : "", segments);
 	return buffer;

@@ -567,10 +567,10 @@ static void add_waiting_gang(const struct page *page, struct osp_state_job *job,
 	const char *why = map->why ? map->why(map->world, job, gang, buffer, sizeof(buffer))
 				   : gang->note.says;
 
-	osp_text_printf(page->text, "   %s%s%s%s%s, gang=%s, %u nodes%s%s\n", job->label,
+	osp_text_printf(page->text, "   %s%s%s%s%s, gang=%s, %u node%s%s%s\n", job->label,
 			job->name ? " " : "", job->name ? job->name : "", job->user ? " of " : "",
 			job->user ? job->user : "", gang->note.gang, job->node_count,
-			why && *why ? "; " : "", why ? why : "");
+			osp_plural_s(job->node_count), why && *why ? "; " : "", why ? why : "");
 }
 
 static void add_waiting(const struct page *page)
