@@ -48,6 +48,18 @@ int osp_ask_partition(const struct osp_world *world, const char *name, struct os
 	return -1;
 }
 
+int osp_ask_partitions(const struct osp_world *world, const char *names, struct osp_error *error)
+{
+	char *copy = names ? strdup(names) : NULL;
+	char *rest = copy;
+	int result = names && !copy ? osp_error_set(error, "out of memory") : 0;
+
+	while (rest && result == 0)
+		result = osp_ask_partition(world, strsep(&rest, ","), error);
+	free(copy);
+	return result;
+}
+
 /* --- sets ------------------------------------------------------------------------------------- */
 
 int osp_ask_add_partitions(const struct osp_world *world, const char *names,

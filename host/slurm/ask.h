@@ -19,6 +19,7 @@
 /* What is asked. Strings may be NULL. */
 struct osp_fit_question {
 	const char *partitions;	    /* with commas; NULL: all nodes */
+	bool of_several;	    /* `partitions` is one of those that the user named */
 	const char *required_nodes; /* hostlists */
 	const char *excluded_nodes;
 	const char *features; /* as --constraint has them */
@@ -81,6 +82,9 @@ int osp_ask_add_partitions(const struct osp_world *world, const char *names,
 /* Returns the partition of that name (NULL: the default one, or none); -1 with the nearest in
  * `error`. */
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);
+
+/* Returns 0 if there are all of these partitions, as osp_ask_partition() does for one. */
+int osp_ask_partitions(const struct osp_world *world, const char *names, struct osp_error *error);
 
 /* Writes the first `most` domains as a table. */
 void osp_answer_table(const struct osp_world *world, const struct osp_fit_answer *answer,

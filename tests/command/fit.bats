@@ -161,6 +161,29 @@ fit() {
 	expect 0 true eval 'onespine map --state=private.json --json | jq .hides_jobs'
 }
 
+@test "several partitions: the first that has room, never nodes of two; the first one's answer if none has" {
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-3]", state: "idle"}, {nodes: "gpu-4", state: "busy"}, {nodes: "gpu-[5-16]", state: "idle"}] |
+		.partitions = [{name: "a", nodes: "gpu-[1-4]", default: true, up: true}, {name: "b", nodes: "gpu-[5-8]", up: true},
+			{name: "off", nodes: "gpu-[9-16]", up: false}]' "$MAP/small.json" >lists.json
+	asks() {
+		onespine fit --state=lists.json "$@"
+	}
+	expect 0 'would start now: 4 nodes on spine s1
+  in partition b
+  leaf l2: 4 nodes  gpu-[5-8]' asks -p off,a,b -N 4
+	expect_line 0 '  in partition a' asks -p a,b -N 3
+	# s1 has 7 free, of two partitions
+	expect_line 1 'no: waits: 5 nodes on one spine; none has 5 usable: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)' \
+		asks -p a,b -N 5
+	expect_line 1 '  in partition a; the others have no room now either' asks -p a,b -N 5
+	expect_line 0 '  in partition b' asks -p a,b -N 4 --gang-segment=leaf:4
+	expect 0 '"b"' eval 'asks -p a,b -N 4 --json | jq .partition'
+	expect 0 '"b"' eval 'asks -p a,b -N 4 --gang-segment=leaf:4 --json | jq .partition'
+	[[ $(asks -p b -N 4) != *'in partition'* && $(asks -p b -N 4 --json | jq .partition) == null ]]
+	expect 2 "onespine: there is no partition 'aa'" asks -p b,aa -N 4
+	expect 2 "onespine: there is no partition ''" asks -p b, -N 4
+}
+
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: onespine fit: ':' is one argument too many: it takes 0" fit --free=n1 -N 2 : -N 2

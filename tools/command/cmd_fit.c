@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/policy/promise.h"
 #include "lib/policy/request.h"
 #include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
@@ -206,33 +207,33 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	const struct osp_state_partition *standard =
 		osp_snapshot_find_partition(world->snapshot, NULL);
 	struct osp_request request = {.relax_s = -1};
-	const struct osp_policy *policy;
+	struct osp_policy policy;
 	int level;
 
-	if (osp_ask_partition(world, partition, error) < 0)
+	if (osp_ask_partitions(world, partition, error) < 0)
 		return -1;
 	if (!partition && standard)
 		partition = standard->name;
-	policy = osp_config_policy(world->config, partition);
+	policy = osp_policy_of_list(world->config, partition, world->topology);
 	if (osp_request_parse(call->values[OSP_OPTION_GANG], &request, error) < 0)
 		return -1;
 	if (request.asked == OSP_GANG_OPTION_OFF)
 		return osp_error_set(error, "--gang=off is no gang: there is nothing to place");
-	level = osp_ask_level(world, *request.level ? request.level : policy->level, error);
+	level = osp_ask_level(world, *request.level ? request.level : policy.level, error);
 	if (level < 0)
 		return -1;
-	*enforced = policy->mode == OSP_MODE_ENFORCE;
+	*enforced = policy.mode == OSP_MODE_ENFORCE;
 	if (!*enforced)
 		osp_say_warning(
 			"partition %s is in mode %s: Slurm places its jobs as if there were no "
 			"gangs",
-			partition ? partition : "by default", osp_mode_name(policy->mode));
+			partition ? partition : "by default", osp_mode_name(policy.mode));
 	question->partitions = partition;
 	question->required_nodes = call->values[OSP_OPTION_NODELIST];
 	question->excluded_nodes = call->values[OSP_OPTION_EXCLUDE];
 	question->features = call->values[OSP_OPTION_FIT_CONSTRAINT];
 	question->level = (uint32_t)level;
-	question->mix_kinds = policy->mix_kinds;
+	question->mix_kinds = policy.mix_kinds;
 	take_share(call, question);
 	take_memory(call, osp_snapshot_find_partition(world->snapshot, partition), question);
 	if (take_time(call, world, partition, question, error) < 0)
@@ -258,7 +259,7 @@ static int ask_levels(const struct osp_world *world, struct osp_fit_question *qu
 	}
 }
 
-static int print_answer(const struct osp_world *world, const char *partitions,
+static int print_answer(const struct osp_world *world, const struct osp_fit_question *question,
 			const struct osp_fit_answer *answer, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -266,13 +267,14 @@ static int print_answer(const struct osp_world *world, const char *partitions,
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
 			osp_fit_says(world, answer, words, sizeof(words)));
+	osp_fit_report_partition(question, status == OSP_EXIT_YES, &text, NULL);
 	if (status == OSP_EXIT_YES) {
 		if (!osp_leaves_text(world, answer->chosen, &text))
 			text.failed = true;
 		if (answer->domains[0].boot_nodes)
 			osp_text_printf(&text, "  %u of them must be powered up first\n",
 					answer->domains[0].boot_nodes);
-		osp_report_queue(world, partitions, &text, NULL);
+		osp_report_queue(world, question->partitions, &text, NULL);
 	} else if (answer->domain_count) {
 		osp_answer_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	}
@@ -280,7 +282,7 @@ static int print_answer(const struct osp_world *world, const char *partitions,
 	return osp_print_text(&text, status);
 }
 
-static int print_answer_json(const struct osp_world *world, const char *partitions,
+static int print_answer_json(const struct osp_world *world, const struct osp_fit_question *question,
 			     const struct osp_fit_answer *answer, int status)
 {
 	json_t *root = json_object();
@@ -295,6 +297,7 @@ static int print_answer_json(const struct osp_world *world, const char *partitio
 	json_object_set_new(root, "want", json_integer(answer->input.want_nodes));
 	json_object_set_new(root, "says",
 			    osp_json_string(osp_fit_says(world, answer, words, sizeof(words))));
+	osp_fit_report_partition(question, status == OSP_EXIT_YES, NULL, root);
 	if (status == OSP_EXIT_YES) {
 		const struct osp_place_domain *best = &answer->domains[0];
 
@@ -306,7 +309,7 @@ static int print_answer_json(const struct osp_world *world, const char *partitio
 		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
 		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
 		json_object_set_new(root, "boot", json_integer(best->boot_nodes));
-		osp_report_queue(world, partitions, NULL, root);
+		osp_report_queue(world, question->partitions, NULL, root);
 		free(list);
 	}
 	json_object_set_new(root, "domains", osp_answer_to_json(world, answer, UINT32_MAX));
@@ -406,7 +409,62 @@ static int answer_nodes(struct osp_fit *fit)
 		return osp_fit_answer_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 					       &fit->answer);
 	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
-		&fit->world, fit->question.partitions, &fit->answer, status);
+		&fit->world, &fit->question, &fit->answer, status);
+}
+
+/* --- several partitions ----------------------------------------------------------------------- */
+
+/* Returns whether the nodes' states have room for the gang. */
+static bool has_room(const struct osp_fit *fit)
+{
+	struct osp_segments_answer parts = {.cut = NULL};
+	struct osp_error ignored = {.text = ""};
+	bool fits;
+
+	if (!osp_fit_asks_segments(fit->call))
+		return !osp_nodeset_empty(fit->answer.chosen);
+	fits = !osp_fit_ask_segments(fit->call, &fit->world, &fit->grown, &fit->question,
+				     &fit->answer, &parts, &ignored) &&
+	       parts.now.fits;
+	osp_segments_answer_clear(&parts);
+	return fits;
+}
+
+/* Asks the question `all` about the nodes of one of its partitions. */
+static int ask_one(struct osp_fit *fit, const struct osp_fit_question *all, const char *name,
+		   struct osp_error *error)
+{
+	osp_answer_clear(&fit->answer);
+	fit->question = *all;
+	fit->question.partitions = name;
+	fit->question.of_several = true;
+	take_memory(fit->call, osp_snapshot_find_partition(fit->world.snapshot, name),
+		    &fit->question);
+	if (take_time(fit->call, &fit->world, name, &fit->question, error) < 0)
+		return -1;
+	return ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error);
+}
+
+/* Asks about the nodes' states. A job that may run in several partitions runs in one: each is asked
+ * until one has room; if none has, the answer is the first one's. */
+static int ask_states(struct osp_fit *fit, struct osp_error *error)
+{
+	const struct osp_fit_question all = fit->question;
+	const char *name;
+	char *rest;
+
+	if (!all.partitions || !strchr(all.partitions, ','))
+		return ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error);
+	fit->names = strdup(all.partitions);
+	if (!fit->names)
+		return osp_error_set(error, "out of memory");
+	for (rest = fit->names; (name = strsep(&rest, ","));) {
+		if (ask_one(fit, &all, name, error) < 0)
+			return -1;
+		if (!partition_reason(fit) && has_room(fit))
+			return 0;
+	}
+	return ask_one(fit, &all, fit->names, error);
 }
 
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */
@@ -585,7 +643,8 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	if (asked < 0)
 		return -1;
 	if (fit->question.need_nodes &&
-	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
+	    (asked ? ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error)
+		   : ask_states(fit, error)) < 0)
 		return -1;
 	fit->partition_says = partition_reason(fit);
 	if (starts_by_launch(fit)) {
@@ -618,6 +677,7 @@ int osp_run_fit(const struct osp_call *call)
 	if (status < 0)
 		status = osp_say_error(&error);
 	free(fit.chosen);
+	free(fit.names);
 	free(fit.sbatch.nodes);
 	osp_segments_answer_clear(&fit.parts);
 	osp_answer_clear(&fit.answer);

@@ -26,6 +26,7 @@ struct osp_fit {
 	struct osp_world world; /* `opened` as slurmctld counts it for the gang */
 	struct osp_fit_question question;
 	struct osp_fit_grown grown;
+	char *names; /* of several partitions, a string each; question.partitions is one of them */
 	uint32_t least; /* the lowest level that may do */
 	bool enforced;	/* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;

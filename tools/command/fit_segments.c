@@ -251,6 +251,18 @@ void osp_fit_segments_to_json(const struct osp_world *world,
 	json_object_set_new(root, "whole_free", json_integer(answer->now.whole_offered));
 }
 
+void osp_fit_report_partition(const struct osp_fit_question *question, bool starts,
+			      struct osp_text *text, json_t *root)
+{
+	if (!question->of_several)
+		return;
+	if (text)
+		osp_text_printf(text, "  in partition %s%s\n", question->partitions,
+				starts ? "" : "; the others have no room now either");
+	if (root)
+		json_object_set_new(root, "partition", osp_json_string(question->partitions));
+}
+
 static const char *says(const struct osp_world *world, const struct osp_segments_answer *answer,
 			char *buffer, size_t buffer_bytes)
 {
@@ -259,7 +271,7 @@ static const char *says(const struct osp_world *world, const struct osp_segments
 				: osp_fit_segments_wait(world, answer, buffer, buffer_bytes);
 }
 
-static int print_segments(const struct osp_world *world, const char *partitions,
+static int print_segments(const struct osp_world *world, const struct osp_fit_question *question,
 			  const struct osp_segments_answer *answer, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -267,18 +279,20 @@ static int print_segments(const struct osp_world *world, const char *partitions,
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
 			says(world, answer, words, sizeof(words)));
+	osp_fit_report_partition(question, status == OSP_EXIT_YES, &text, NULL);
 	osp_fit_segments_left(world, answer, &text);
 	if (status == OSP_EXIT_NO)
 		osp_segments_table(world, answer, OSP_FIT_DOMAINS_SHOWN, &text);
 	else if (!osp_leaves_text(world, answer->chosen, &text))
 		text.failed = true;
 	if (status == OSP_EXIT_YES)
-		osp_report_queue(world, partitions, &text, NULL);
+		osp_report_queue(world, question->partitions, &text, NULL);
 	osp_report_old_places(world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
-static int print_segments_json(const struct osp_world *world, const char *partitions,
+static int print_segments_json(const struct osp_world *world,
+			       const struct osp_fit_question *question,
 			       const struct osp_segments_answer *answer, int status)
 {
 	json_t *root = json_object();
@@ -292,12 +306,13 @@ static int print_segments_json(const struct osp_world *world, const char *partit
 	json_object_set_new(root, "need", json_integer(answer->input.nodes));
 	json_object_set_new(root, "says",
 			    osp_json_string(says(world, answer, words, sizeof(words))));
+	osp_fit_report_partition(question, status == OSP_EXIT_YES, NULL, root);
 	osp_fit_segments_to_json(world, answer, status == OSP_EXIT_YES, root);
 	if (status == OSP_EXIT_YES) {
 		json_object_set_new(root, "domains", json_integer(answer->now.domains));
 		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
 		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
-		osp_report_queue(world, partitions, NULL, root);
+		osp_report_queue(world, question->partitions, NULL, root);
 	}
 	free(list);
 	osp_report_old_places(world, NULL, root);
@@ -346,7 +361,7 @@ int osp_fit_answer_segments(const struct osp_call *call, const struct osp_world 
 	} else {
 		status = answer.now.fits ? OSP_EXIT_YES : OSP_EXIT_NO;
 		status = (call->values[OSP_OPTION_JSON] ? print_segments_json : print_segments)(
-			world, question->partitions, &answer, status);
+			world, question, &answer, status);
 	}
 	osp_segments_answer_clear(&answer);
 	return status;

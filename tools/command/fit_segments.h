@@ -73,6 +73,11 @@ const char *osp_fit_segments_wait(const struct osp_world *world,
 				  const struct osp_segments_answer *answer, char *buffer,
 				  size_t buffer_bytes);
 
+/* Says for which of several partitions the answer is, if several were asked about: in a line of
+ * `text`, or as "partition" of `root`. Either may be NULL. */
+void osp_fit_report_partition(const struct osp_fit_question *question, bool starts,
+			      struct osp_text *text, json_t *root);
+
 /* Adds a line about the nodes that the segments leave, if they do. */
 void osp_fit_segments_left(const struct osp_world *world, const struct osp_segments_answer *answer,
 			   struct osp_text *text);
