@@ -447,6 +447,32 @@ beside_refusal() {
 		beside_slurm 0 'n[2-5]' -N 2-4 --gang-domains=2 -t 30
 }
 
+@test "several partitions: slurmctld is asked about each, and the first that starts the gang now is named" {
+	needs_fake_slurm
+	slurm 'partition few' 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 8 4'
+	mkdir -p each
+	cat >each/sbatch <<-'END'
+		#!/bin/sh
+		case " $* " in
+		*,*) echo 'asked about several' >&2; exit 1 ;;
+		*few*) later=7200 nodes='n[1-4]' ;;
+		*) later=0 nodes='n[9-12]' ;;
+		esac
+		echo "sbatch: Job 12 to start at $(date -d "$later seconds" +%FT%T) using 4 processors on nodes $nodes in partition x" >&2
+	END
+	chmod +x each/sbatch
+	each() {
+		PATH=$PWD/each:$PATH SLURM_CONF=$PWD/slurm.conf ONESPINE_FAKE_CLUSTER=$PWD/cluster \
+			LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libcluster.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+			"$ONESPINE" fit "$@"
+	}
+	expect 0 'would start now: 4 nodes on spine s2
+  in partition gpu
+  leaf l3: 4 nodes  n[9-12]' each -p few,gpu -N 4 --exclusive -t 30
+	expect_line 1 '  in partition few; the others have no room now either' each -p few,few -N 4 --exclusive -t 30
+	expect 0 '"gpu"' eval 'each -p few,gpu -N 4 --exclusive -t 30 --json | jq .partition'
+}
+
 @test "--begin: a later time is what it waits for, whatever is free now; one that has come is none" {
 	needs_fake_slurm
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16 8 4'

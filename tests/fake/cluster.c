@@ -5,8 +5,8 @@
  * ONESPINE_FAKE_CLUSTER names a file with a word and its values in a line. "memory": it is handed
  * out, as by CR_Core_Memory. "default MIB": memory of jobs that name none; "default by GPU": their
  * GPUs bring it. "node NAME CPUS GPUS MIB MIB": its memory, and what jobs have of that. "job ID
- * NODES CPUS GPUS": one that runs on these nodes, which come before it, with so much of each. One
- * partition, gpu, has all nodes.
+ * NODES CPUS GPUS": one that runs on these nodes, which come before it, with so much of each. The
+ * partition gpu has all nodes, and another one of the name in "partition NAME" too.
  */
 #include "onespine_config.h"
 
@@ -27,14 +27,14 @@ static node_info_t nodes[NODES_MAX];
 static node_info_msg_t node_message = {.node_array = nodes};
 static slurm_job_info_t jobs[JOBS_MAX];
 static job_info_msg_t job_message = {.job_array = jobs};
-static partition_info_t partition = {
+static partition_info_t partitions[2] = {{
 	.name = "gpu",
 	.flags = PART_FLAG_DEFAULT,
 	.state_up = PARTITION_UP,
 	.max_time = INFINITE,
 	.default_time = NO_VAL,
-};
-static partition_info_msg_t partition_message = {.record_count = 1, .partition_array = &partition};
+}};
+static partition_info_msg_t partition_message = {.record_count = 1, .partition_array = partitions};
 
 static char *text_of(const char *format, const char *word, unsigned int number)
 {
@@ -70,7 +70,7 @@ static void take_job(unsigned int id, const char *names, unsigned int cpus, unsi
 	snprintf(copy, sizeof(copy), "%s", names);
 	job->job_id = id;
 	job->array_task_id = NO_VAL;
-	job->partition = partition.name;
+	job->partition = partitions[0].name;
 	job->user_name = "alice";
 	job->nodes = strdup(names);
 	job->job_state = JOB_RUNNING;
@@ -94,7 +94,12 @@ static void take_line(const char *line)
 	char name[256];
 	unsigned int a, b, c, d;
 
-	if (!strcmp(line, "memory\n"))
+	if (sscanf(line, "partition %255s", name) == 1) {
+		partitions[1] = partitions[0];
+		partitions[1].name = strdup(name);
+		partitions[1].flags = 0;
+		partition_message.record_count = 2;
+	} else if (!strcmp(line, "memory\n"))
 		conf.select_type_param |= OSP_SELECT_MEMORY;
 	else if (!strcmp(line, "default by GPU\n"))
 		conf.job_defaults_list = (void *)&conf;
@@ -123,7 +128,7 @@ EXPORT void slurm_init(const char *path)
 	for (uint32_t i = 0; i < node_message.record_count; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? "," : "",
 			 nodes[i].name);
-	partition.nodes = strdup(list);
+	partitions[0].nodes = partitions[1].nodes = strdup(list);
 }
 
 EXPORT int slurm_load_ctl_conf(time_t update_time, slurm_conf_t **to)

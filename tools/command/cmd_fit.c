@@ -412,8 +412,6 @@ static int answer_nodes(struct osp_fit *fit)
 		&fit->world, &fit->question, &fit->answer, status);
 }
 
-/* --- several partitions ----------------------------------------------------------------------- */
-
 /* Returns whether the nodes' states have room for the gang. */
 static bool has_room(const struct osp_fit *fit)
 {
@@ -428,43 +426,6 @@ static bool has_room(const struct osp_fit *fit)
 	       parts.now.fits;
 	osp_segments_answer_clear(&parts);
 	return fits;
-}
-
-/* Asks the question `all` about the nodes of one of its partitions. */
-static int ask_one(struct osp_fit *fit, const struct osp_fit_question *all, const char *name,
-		   struct osp_error *error)
-{
-	osp_answer_clear(&fit->answer);
-	fit->question = *all;
-	fit->question.partitions = name;
-	fit->question.of_several = true;
-	take_memory(fit->call, osp_snapshot_find_partition(fit->world.snapshot, name),
-		    &fit->question);
-	if (take_time(fit->call, &fit->world, name, &fit->question, error) < 0)
-		return -1;
-	return ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error);
-}
-
-/* Asks about the nodes' states. A job that may run in several partitions runs in one: each is asked
- * until one has room; if none has, the answer is the first one's. */
-static int ask_states(struct osp_fit *fit, struct osp_error *error)
-{
-	const struct osp_fit_question all = fit->question;
-	const char *name;
-	char *rest;
-
-	if (!all.partitions || !strchr(all.partitions, ','))
-		return ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error);
-	fit->names = strdup(all.partitions);
-	if (!fit->names)
-		return osp_error_set(error, "out of memory");
-	for (rest = fit->names; (name = strsep(&rest, ","));) {
-		if (ask_one(fit, &all, name, error) < 0)
-			return -1;
-		if (!partition_reason(fit) && has_room(fit))
-			return 0;
-	}
-	return ask_one(fit, &all, fit->names, error);
 }
 
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */
@@ -618,33 +579,19 @@ static bool waits_whatever_nodes(const struct osp_fit *fit)
 	       osp_licenses_lacking(call->values[OSP_OPTION_FIT_LICENSES]);
 }
 
-/* Answers the question. Returns the exit status, or -1 with `error` set. */
-static int answer(struct osp_fit *fit, struct osp_error *error)
+/* Asks the question of fit->question.partitions. Returns whether the gang would start now, as an
+ * exit status, or -1 with `error` set. */
+static int judge(struct osp_fit *fit, struct osp_error *error)
 {
-	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
-	struct osp_launchable launchable;
+	const struct osp_launchable launchable = launchable_of(fit);
 	int asked;
 
-	if (size ? parse_size(size, &fit->question, error) < 0
-		 : !osp_fit_needs_sbatch(fit->call, &only_sbatch))
-		return size ? -1
-			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
-						   "gang");
-	if (osp_call_world(fit->call, &fit->opened, error) < 0 ||
-	    build_question(fit->call, &fit->opened, &fit->question, &fit->least, &fit->enforced,
-			   error) < 0)
-		return -1;
-	fit->grown.gpus = gpus_of_layout(fit->call, &fit->opened, &fit->question);
-	if (size && osp_fit_add_spares(fit->call, &fit->opened, &fit->question, &fit->grown, error))
-		return -1;
-	launchable = launchable_of(fit);
 	fit->world = osp_world_for(&fit->opened, fit->question.partitions, &launchable);
 	asked = ask_scheduler(fit, error);
 	if (asked < 0)
 		return -1;
 	if (fit->question.need_nodes &&
-	    (asked ? ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error)
-		   : ask_states(fit, error)) < 0)
+	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
 	fit->partition_says = partition_reason(fit);
 	if (starts_by_launch(fit)) {
@@ -658,14 +605,94 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 		fit->sbatch.result = OSP_SBATCH_BUSY;
 		asked = 1;
 	}
-	if (!asked && !fit->partition_says)
-		return answer_nodes(fit);
+	fit->by_states = !asked && !fit->partition_says;
+	if (fit->by_states)
+		return has_room(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
 	fit->in_parts = osp_fit_asks_segments(fit->call) && fit->answer.chosen &&
 			fit->sbatch.result != OSP_SBATCH_REFUSED && !fit->partition_says;
 	if (fit->in_parts && osp_fit_ask_segments(fit->call, &fit->world, &fit->grown,
 						  &fit->question, &fit->answer, &fit->parts, error))
 		return -1;
-	return osp_fit_answer_scheduler(fit, error);
+	return osp_fit_judge_scheduler(fit, error);
+}
+
+/* Frees what judge() found. */
+static void clear_judgement(struct osp_fit *fit)
+{
+	free(fit->chosen);
+	fit->chosen = NULL;
+	free(fit->sbatch.nodes);
+	memset(&fit->sbatch, 0, sizeof(fit->sbatch));
+	osp_segments_answer_clear(&fit->parts);
+	osp_answer_clear(&fit->answer);
+	fit->reservation_comes = fit->reservation_over = false;
+}
+
+/* Asks the question `all` of one of its partitions. Returns as judge() does. */
+static int judge_one(struct osp_fit *fit, const struct osp_fit_question *all, struct osp_call *call,
+		     const char *name, struct osp_error *error)
+{
+	clear_judgement(fit);
+	call->values[OSP_OPTION_PARTITION] = name;
+	fit->call = call;
+	fit->question = *all;
+	fit->question.partitions = name;
+	fit->question.of_several = true;
+	take_memory(call, osp_snapshot_find_partition(fit->opened.snapshot, name), &fit->question);
+	if (take_time(call, &fit->opened, name, &fit->question, error) < 0)
+		return -1;
+	return judge(fit, error);
+}
+
+/* Asks of each partition, because a job that may run in several runs in one, and sbatch --test-only
+ * looks at one alone in some releases. The answer is for the first that has room; if none has, for
+ * the first. Prints it. Returns the exit status, or -1 with `error` set. */
+static int ask_partitions(struct osp_fit *fit, struct osp_error *error)
+{
+	const struct osp_fit_question all = fit->question;
+	const struct osp_call *given = fit->call;
+	struct osp_call call = *given;
+	const char *name;
+	char *rest;
+	int status;
+
+	if (!all.partitions || !strchr(all.partitions, ',')) {
+		status = judge(fit, error);
+	} else {
+		fit->names = rest = strdup(all.partitions);
+		if (!rest)
+			return osp_error_set(error, "out of memory");
+		do {
+			name = strsep(&rest, ",");
+			status = judge_one(fit, &all, &call, name, error);
+		} while (status == OSP_EXIT_NO && rest);
+		if (status == OSP_EXIT_NO)
+			status = judge_one(fit, &all, &call, fit->names, error);
+	}
+	if (status >= 0)
+		status = fit->by_states ? answer_nodes(fit) : osp_fit_print_scheduler(fit, status);
+	fit->call = given;
+	return status;
+}
+
+/* Answers the question. Returns the exit status, or -1 with `error` set. */
+static int answer(struct osp_fit *fit, struct osp_error *error)
+{
+	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
+
+	if (size ? parse_size(size, &fit->question, error) < 0
+		 : !osp_fit_needs_sbatch(fit->call, &only_sbatch))
+		return size ? -1
+			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
+						   "gang");
+	if (osp_call_world(fit->call, &fit->opened, error) < 0 ||
+	    build_question(fit->call, &fit->opened, &fit->question, &fit->least, &fit->enforced,
+			   error) < 0)
+		return -1;
+	fit->grown.gpus = gpus_of_layout(fit->call, &fit->opened, &fit->question);
+	if (size && osp_fit_add_spares(fit->call, &fit->opened, &fit->question, &fit->grown, error))
+		return -1;
+	return ask_partitions(fit, error);
 }
 
 int osp_run_fit(const struct osp_call *call)
@@ -676,11 +703,8 @@ int osp_run_fit(const struct osp_call *call)
 
 	if (status < 0)
 		status = osp_say_error(&error);
-	free(fit.chosen);
+	clear_judgement(&fit);
 	free(fit.names);
-	free(fit.sbatch.nodes);
-	osp_segments_answer_clear(&fit.parts);
-	osp_answer_clear(&fit.answer);
 	osp_world_close(&fit.opened);
 	return status;
 }

@@ -275,6 +275,7 @@ static int print_scheduler(const struct osp_fit *fit, int status)
 	if (status == OSP_EXIT_YES) {
 		say_chosen(fit, words, sizeof(words));
 		osp_text_printf(&text, "would start now: %s\n", words);
+		osp_fit_report_partition(&fit->question, true, &text, NULL);
 		if (fit->in_parts)
 			osp_fit_segments_left(&fit->world, &fit->parts, &text);
 		if (!osp_leaves_text(&fit->world, fit->chosen, &text))
@@ -286,6 +287,7 @@ static int print_scheduler(const struct osp_fit *fit, int status)
 		add_expected(fit, &text);
 	} else {
 		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
+		osp_fit_report_partition(&fit->question, false, &text, NULL);
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
 			osp_text_printf(&text, "  %s\n", sbatch->cure);
 		if (fit->in_parts)
@@ -343,6 +345,7 @@ static int print_scheduler_json(const struct osp_fit *fit, int status)
 		json_object_set_new(root, "want", json_integer(fit->question.want_nodes));
 	}
 	json_object_set_new(root, "says", osp_json_string(words));
+	osp_fit_report_partition(&fit->question, status == OSP_EXIT_YES, NULL, root);
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
 		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
 	if (reports_start(fit))
@@ -358,10 +361,8 @@ static int print_scheduler_json(const struct osp_fit *fit, int status)
 	return osp_print_json(root, status);
 }
 
-int osp_fit_answer_scheduler(struct osp_fit *fit, struct osp_error *error)
+int osp_fit_judge_scheduler(struct osp_fit *fit, struct osp_error *error)
 {
-	int status;
-
 	fit->chosen = osp_nodeset_new(fit->world.snapshot->node_count);
 	if (!fit->chosen)
 		return osp_error_set(error, "out of memory");
@@ -370,7 +371,11 @@ int osp_fit_answer_scheduler(struct osp_fit *fit, struct osp_error *error)
 				      "sbatch's nodes", fit->chosen, error) < 0)
 		return -1;
 	fit->lacks_licenses = osp_licenses_lacking(fit->call->values[OSP_OPTION_FIT_LICENSES]);
-	status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
+	return starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
+}
+
+int osp_fit_print_scheduler(const struct osp_fit *fit, int status)
+{
 	return (fit->call->values[OSP_OPTION_JSON] ? print_scheduler_json
 						   : print_scheduler)(fit, status);
 }

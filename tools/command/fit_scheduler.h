@@ -36,6 +36,7 @@ struct osp_fit {
 	bool reservation_comes;	      /* the gang's, which has not begun */
 	bool reservation_over;	      /* it is, before the time of --begin */
 	struct osp_fit_answer answer; /* from the nodes' states, for one domain */
+	bool by_states;		      /* only these answer */
 	bool in_parts;		      /* it is asked in segments or several domains: `parts` */
 	struct osp_segments_answer parts;
 	struct osp_nodeset *chosen; /* the nodes that sbatch named */
@@ -48,7 +49,11 @@ const char *osp_fit_says(const struct osp_world *world, const struct osp_fit_ans
 /* Returns whether --begin names a later time: any but "now" and a date that has passed. */
 bool osp_fit_begins_later(const char *begin);
 
-/* Prints the answer of slurmctld. Returns the exit status, or -1 with `error` set. */
-int osp_fit_answer_scheduler(struct osp_fit *fit, struct osp_error *error);
+/* Returns whether slurmctld's answer is that the gang starts now, as an exit status, or -1 with
+ * `error` set. */
+int osp_fit_judge_scheduler(struct osp_fit *fit, struct osp_error *error);
+
+/* Prints that answer. Returns `status`. */
+int osp_fit_print_scheduler(const struct osp_fit *fit, int status);
 
 #endif
