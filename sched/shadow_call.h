@@ -37,6 +37,7 @@ struct shadow_call {
 	int rc;		   /* Slurm's last answer */
 	bitstr_t *offered; /* the bitmap before we took out what --extra excludes; NULL: as it is */
 	struct timespec began;
+	uint32_t one_node_calls; /* of Slurm's function, by shadow_one.c */
 };
 
 /*
@@ -79,7 +80,8 @@ int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 /* --- shadow_one.c ----------------------------------------------------------------------------- */
 
 /* Asks Slurm once with the call's bitmap as it is, after undoing the last yes. */
-typedef bool shadow_ask_f(struct shadow_call *call, void *context);
+typedef bool shadow_ask_f(struct shadow_call *call, const struct osp_question *question,
+			  void *context);
 
 #if OSP_ONE_NODE_ADDS_UP
 /* Returns whether Slurm may name one node for the job that has less than the whole job asks for. */
@@ -102,8 +104,7 @@ static inline bool shadow_one_node_adds_up(const struct shadow_call *call)
 static inline bool shadow_one_node(struct shadow_call *call, const struct osp_question *question,
 				   shadow_ask_f *ask, void *context)
 {
-	(void)question;
-	return ask(call, context);
+	return ask(call, question, context);
 }
 #endif
 

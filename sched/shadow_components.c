@@ -352,7 +352,9 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 	struct shadow_call call = {.job = component,
 				   .mode = SELECT_MODE_WILL_RUN,
 				   .candidates = preempting ? joint->candidates : NULL,
-				   .tail = joint->call->tail};
+				   .tail = joint->call->tail,
+				   .began = joint->call->began,
+				   .one_node_calls = joint->call->one_node_calls};
 	uint64_t flags = component->bit_flags;
 
 	set_size(&call);
@@ -361,6 +363,7 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 	if (now_only)
 		component->bit_flags |= TEST_NOW_ONLY;
 	shadow_try_if(&call, note_answer, &answer);
+	joint->call->one_node_calls = call.one_node_calls;
 	component->bit_flags = flags;
 	bit_free(call.bitmap);
 	if (answer.found && !partition && joint->plan)

@@ -120,6 +120,14 @@ static int add_gres_need(void *item, void *context)
 	return 0;
 }
 
+bool shadow_counts_memory(const job_record_t *job)
+{
+	uint16_t by_partition = job->part_ptr ? job->part_ptr->cr_type : 0;
+	uint16_t counted = by_partition ? by_partition : slurm_conf.select_type_param;
+
+	return counted & OSP_SELECT_MEMORY;
+}
+
 /*
  * Computes the memory as Slurm's plugin does before it looks at a node (job_test.c,
  * _verify_node_state).
@@ -127,11 +135,9 @@ static int add_gres_need(void *item, void *context)
 static void memory_need(const job_record_t *job, bool by_gres, struct osp_occupancy_need *need)
 {
 	const __typeof__(*job->details) *details = job->details;
-	uint16_t by_partition = job->part_ptr ? job->part_ptr->cr_type : 0;
-	uint16_t counted = by_partition ? by_partition : slurm_conf.select_type_param;
 	uint64_t memory_mib = details->pn_min_memory;
 
-	if (!(counted & OSP_SELECT_MEMORY) || (by_gres && !(job->bit_flags & JOB_MEM_SET)))
+	if (!shadow_counts_memory(job) || (by_gres && !(job->bit_flags & JOB_MEM_SET)))
 		return;
 	if (memory_mib & MEM_PER_CPU) {
 		uint64_t cpus = larger(larger(details->ntasks_per_node, details->pn_min_cpus),

@@ -5,24 +5,33 @@
  * 26.05 looks at one node after the other for such a job and does not begin anew with the count of
  * what is asked for the whole job (--gpus=N): it names the first node with which the sum is enough
  * (_get_one_res(), select/cons_tres/job_test.c), now, at a later time, or once it has preempted. So
- * the nodes that have enough by the account of what jobs hold are asked about first, and a yes
- * about one of several nodes is asked again about that one alone.
+ * the nodes that have enough by the account of what jobs hold are asked about first, without
+ * preempting; and a yes about one of several nodes is asked again about that one alone. Where the
+ * account knows too little, some nodes are asked about one by one, and in the next call the next.
  */
 #include "sched/shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hash.h"
 
 #if OSP_ONE_NODE_ADDS_UP
 
 /*
- * How often Slurm is asked about several nodes at most for one question of ours, and after a yes
- * once more about the node that it names. One is enough if the account knows what keeps a node from
- * having enough; more are needed if it does not (processors, parts that a reservation keeps). Each
- * takes as long as a plain job's; after so many the job waits for the next cycle.
+ * After how many calls Slurm is not asked again, but to prove a yes or to repeat the best one: for
+ * one question of ours (while it may preempt or plan, fewer without that), and for one scheduling
+ * call. Each question has two all the same: one about several nodes, and one about the node that it
+ * names; only these once the scheduling call has taken as long as lib/choose may.
  */
-#define QUESTIONS_MAX 8
+#define CALLS_MAX	 24
+#define FREE_CALLS_MAX	 10
+#define FORCED_CALLS_MAX 18
+#define CALLS_LEAST	 2
+#define CALLS_IN_ALL	 48
 
-#define NO_NODE	      (-1)
+#define NO_NODE		 (-1)
+#define SEVERAL_NODES	 (-2)
 
 struct one_node {
 	struct shadow_call *call;
@@ -30,14 +39,24 @@ struct one_node {
 	shadow_ask_f *ask;
 	void *context;
 	struct osp_occupancy_need need; /* of the node, by what is asked for the whole job */
-	bitstr_t *left;			/* nodes that have so much at all */
-	struct osp_nodeset *nodes;	/* the same, for the account */
+	struct osp_question now;	/* about a start at the first moment without preempting */
+	struct osp_question forced;	/* the same, with preempting */
+	struct osp_question unforced;	/* the question without preempting */
+	const struct osp_question *asked_now; /* one of the first two */
+	uint32_t max_nodes, req_nodes;	      /* as they came */
+	bitstr_t *all;			      /* nodes, as they came */
+	bitstr_t *left;			      /* nodes that have so much at all */
+	struct osp_nodeset *nodes;	      /* the same, for the account */
 	int64_t *free_at_s; /* scratch: when they have it, as far as the account knows */
 	bitstr_t *tried;    /* nodes that were offered */
-	uint32_t questions;
-	int best; /* the node of the earliest start that was found; NO_NODE: none was */
+	uint32_t calls;	    /* of Slurm's function */
+	uint32_t calls_max;
+	bool later; /* a start at any time helps, not only one at the first moment */
+	bool cut;   /* a node that is free by the account was not asked about yet */
+	int best;   /* the node of the earliest start that was found; NO_NODE: none was */
 	int64_t best_s;
-	bool stands; /* Slurm's last answer is that one */
+	const struct osp_question *best_asked; /* how it was found */
+	bool stands;			       /* Slurm's last answer is that one */
 };
 
 /* --- what is asked for the whole job ---------------------------------------------------------- */
@@ -86,6 +105,33 @@ static uint64_t node_has(const node_record_t *node, uint32_t plugin_id,
 	return of_type;
 }
 
+/* Returns how many of that type no job holds. */
+static uint64_t free_of_type(const gres_node_state_t *has, const char *type)
+{
+	uint64_t free = 0;
+
+	for (uint16_t i = 0; i < has->type_cnt; i++) {
+		uint64_t held = has->type_cnt_alloc ? has->type_cnt_alloc[i] : 0;
+
+		if (!xstrcmp(has->type_name[i], type) && has->type_cnt_avail[i] > held)
+			free += has->type_cnt_avail[i] - held;
+	}
+	return free;
+}
+
+/* Adds the memory that is asked for with each of one kind, as gres_select_util.c computes it. */
+static void add_memory(struct one_node *one, const gres_job_state_t *asked)
+{
+	const job_record_t *job = one->call->job;
+	uint64_t each = asked->mem_per_gres ? asked->mem_per_gres : asked->def_mem_per_gres;
+	uint64_t memory_mib = each * asked->gres_per_job;
+
+	if (!shadow_counts_memory(job) || (job->bit_flags & JOB_MEM_SET))
+		return;
+	if (memory_mib > one->need.amounts.memory_mib)
+		one->need.amounts.memory_mib = memory_mib;
+}
+
 /* Adds one kind to the need, and takes the nodes out that never have so much. */
 static int add_whole_need(void *item, void *context)
 {
@@ -105,7 +151,45 @@ static int add_whole_need(void *item, void *context)
 	}
 	if (index >= 0 && asked->gres_per_job <= UINT32_MAX)
 		one->need.amounts.gres[index] += (uint32_t)asked->gres_per_job;
+	add_memory(one, asked);
 	return 0;
+}
+
+/* Computes what the node has to have: what any of the job's nodes needs, and all that the whole job
+ * asks for. */
+static void compute_need(struct one_node *one)
+{
+	const job_record_t *job = one->call->job;
+
+	shadow_need(job, false, true, &one->need);
+	memset(one->need.amounts.gres, 0, sizeof(one->need.amounts.gres));
+	list_for_each(job->gres_list_req, add_whole_need, one);
+}
+
+static int lacks_type(void *item, void *context)
+{
+	const gres_state_t *state = item;
+	const gres_job_state_t *asked = state->gres_data;
+	uint32_t plugin_id = state->plugin_id;
+	const node_record_t *node = context;
+	gres_state_t *has =
+		node->gres_list ? list_find_first(node->gres_list, find_gres_id, &plugin_id) : NULL;
+
+	return asked && asked->gres_per_job && asked->type_name && has && has->gres_data &&
+	       free_of_type(has->gres_data, asked->type_name) < asked->gres_per_job;
+}
+
+/* Takes the nodes out that have too few of a type now: the account counts all types together. */
+static void keep_types(const struct one_node *one, bitstr_t *nodes)
+{
+	int last = bit_fls(nodes);
+
+	for (int n = last < 0 ? 0 : bit_ffs(nodes); n <= last; n++) {
+		if (bit_test(nodes, n) && node_record_table_ptr[n] &&
+		    list_find_first(one->call->job->gres_list_req, lacks_type,
+				    node_record_table_ptr[n]))
+			bit_clear(nodes, n);
+	}
 }
 
 /* --- when nodes have it ----------------------------------------------------------------------- */
@@ -173,39 +257,72 @@ static int64_t start_of(const struct shadow_call *call)
 	return call->job->start_time < slot_s ? slot_s : call->job->start_time;
 }
 
-static bool ask_about(struct one_node *one, bitstr_t *nodes)
+/* Returns whether Slurm may not be asked again. */
+static bool is_spent(const struct one_node *one)
 {
-	one->stands = false;
-	bit_copybits(one->call->bitmap, nodes);
-	return one->ask(one->call, one->context);
+	if (one->calls < CALLS_LEAST)
+		return false;
+	return one->calls >= one->calls_max || one->call->one_node_calls >= CALLS_IN_ALL ||
+	       shadow_call_elapsed_ms(one->call) > OSP_CHOOSE_BUDGET_MS;
 }
 
-static bool ask_alone(struct one_node *one, int node)
+static bool ask_about(struct one_node *one, const struct osp_question *question, bitstr_t *nodes)
+{
+	one->stands = false;
+	one->calls++;
+	one->call->one_node_calls++;
+	bit_copybits(one->call->bitmap, nodes);
+	return one->ask(one->call, question, one->context);
+}
+
+static bool ask_alone(struct one_node *one, const struct osp_question *question, int node)
 {
 	bitstr_t *alone = bit_alloc(node_record_count);
 	bool yes;
 
 	bit_set(alone, node);
-	yes = ask_about(one, alone);
+	yes = ask_about(one, question, alone);
 	bit_free(alone);
 	return yes;
 }
 
-static void keep_if_best(struct one_node *one, int node)
+/* Asks about the sizes of a list that have several nodes: of these Slurm's sum is right. */
+static bool ask_about_several(struct one_node *one)
+{
+	struct shadow_call *call = one->call;
+	bitstr_t *sizes = call->job->details->job_size_bitmap;
+	const struct shadow_call before = *call;
+	bool yes;
+
+	bit_clear(sizes, 1);
+	call->min_nodes = before.min_nodes > 2 ? before.min_nodes : 2;
+	call->req_nodes = one->req_nodes > call->min_nodes ? one->req_nodes : call->min_nodes;
+	call->max_nodes = one->max_nodes;
+	yes = ask_about(one, one->question, one->all);
+	call->min_nodes = before.min_nodes;
+	call->req_nodes = before.req_nodes;
+	call->max_nodes = before.max_nodes;
+	bit_set(sizes, 1);
+	return yes;
+}
+
+static void keep_if_best(struct one_node *one, const struct osp_question *question, int node)
 {
 	int64_t start_s = start_of(one->call);
 
 	if (one->best != NO_NODE && start_s >= one->best_s)
 		return;
 	one->best = node;
+	one->best_asked = question;
 	one->best_s = start_s;
 	one->stands = true;
 }
 
-/* Returns whether the last yes is certain: it names several nodes, or the only one offered. */
-static bool needs_no_proof(const struct one_node *one, bitstr_t *offered)
+/* Asks again as for the best start that was found. */
+static bool ask_for_best(struct one_node *one)
 {
-	return bit_set_count(one->call->bitmap) > 1 || bit_set_count(offered) == 1;
+	return one->best == SEVERAL_NODES ? ask_about_several(one)
+					  : ask_alone(one, one->best_asked, one->best);
 }
 
 /*
@@ -217,51 +334,23 @@ static bool needs_no_proof(const struct one_node *one, bitstr_t *offered)
 static void look_among(struct one_node *one, bitstr_t *offered, int64_t least_s)
 {
 	bit_or(one->tried, offered);
-	while (bit_ffs(offered) >= 0 && one->questions < QUESTIONS_MAX) {
+	while (bit_ffs(offered) >= 0 && !is_spent(one)) {
 		int64_t bound_s;
 		int node;
 
-		one->questions++;
-		if (!ask_about(one, offered))
+		if (!ask_about(one, one->question, offered))
 			break;
 		bound_s = start_of(one->call);
 		node = bit_ffs(one->call->bitmap);
 		if (one->best != NO_NODE && bound_s >= one->best_s)
 			break;
-		if (needs_no_proof(one, offered) || ask_alone(one, node))
-			keep_if_best(one, node);
+		if (bit_set_count(offered) == 1 || ask_alone(one, one->question, node))
+			keep_if_best(one, one->question, node);
 		if (one->best != NO_NODE && (one->best_s <= bound_s || one->best_s <= least_s))
 			break;
 		bit_clear(offered, node);
 	}
 	bit_free(offered);
-}
-
-/* --- the order of the nodes ------------------------------------------------------------------- */
-
-/* Looks among the nodes that have enough at the first moment, whoever may be preempted. */
-static void look_among_the_free(struct one_node *one, int64_t first_s)
-{
-	bitstr_t *offered, *free;
-
-	count_free_times(one, false, first_s);
-	offered = free_by(one, first_s);
-	if (one->nodes->place_count && OSP_SLOT_START_S(&one->call->tail) <= time(NULL)) {
-		shadow_count_keep_free(&one->need, one->nodes); /* a job past its end is there */
-		free = bit_alloc(node_record_count);
-		shadow_to_bitmap(free, one->nodes);
-		bit_and(offered, free);
-		bit_free(free);
-		shadow_from_bitmap(one->nodes, one->left);
-	}
-	look_among(one, offered, first_s);
-}
-
-/* Returns whether a start at any time helps, not only one at the first moment. */
-static bool may_start_later(const struct one_node *one)
-{
-	return one->call->mode == SELECT_MODE_WILL_RUN && one->question->mode == OSP_ASK_WHEN &&
-	       !(one->call->job->bit_flags & TEST_NOW_ONLY);
 }
 
 /* Returns whether no start from that time on is earlier than the one that was found. */
@@ -270,73 +359,253 @@ static bool is_earliest(const struct one_node *one, int64_t then_s)
 	return one->best != NO_NODE && one->best_s <= then_s;
 }
 
-/* Looks among the others in the order in which they have enough, at last among all. */
+/* --- nodes that are free now, without preempting ---------------------------------------------- */
+
+#define STOPPED_MAX   256
+#define STOPPED_FOR_S 120
+
+/* Where questions about one node after the other stopped in an earlier call. */
+static struct stopped {
+	uint64_t asked; /* identifies the job and the nodes */
+	int64_t at_s;
+	int node; /* those before it were asked about */
+} stopped[STOPPED_MAX];
+
+static uint64_t asked_of(const struct one_node *one)
+{
+	uint64_t hash = osp_hash_mix(OSP_HASH_START, one->call->job->job_id);
+
+	hash = osp_hash_mix(hash, one->asked_now == &one->forced);
+
+	return osp_hash_mix(hash, (uint64_t)bit_ffs(one->left));
+}
+
+static bool goes_on(const struct one_node *one)
+{
+	uint64_t asked = asked_of(one);
+	const struct stopped *earlier = &stopped[asked % STOPPED_MAX];
+
+	return earlier->asked == asked && time(NULL) < earlier->at_s + STOPPED_FOR_S;
+}
+
+/* Takes the node out after a no; the others may still have enough. */
+static bool is_free_alone(struct one_node *one, bitstr_t *offered, int node)
+{
+	bit_clear(offered, node);
+	if (!ask_alone(one, one->asked_now, node))
+		return false;
+	keep_if_best(one, one->asked_now, node);
+	return true;
+}
+
+/* Asks about all of them at once. Returns whether another one may have enough, without a yes. */
+static bool ask_once_about(struct one_node *one, bitstr_t *offered)
+{
+	int node;
+
+	if (bit_ffs(offered) < 0 || !ask_about(one, one->asked_now, offered))
+		return false;
+	node = bit_ffs(one->call->bitmap);
+	if (bit_set_count(offered) == 1) {
+		keep_if_best(one, one->asked_now, node);
+		return false;
+	}
+	return !is_free_alone(one, offered, node);
+}
+
+/* Asks about those of them on which no job holds anything. */
+static bool is_found_among_empty(struct one_node *one, bitstr_t *offered)
+{
+	const struct osp_occupancy_need everything = {
+		.all_cpus = true, .all_memory = true, .all_gres = true};
+	bitstr_t *empty = bit_copy(offered), *free = bit_alloc(node_record_count);
+
+	shadow_count_keep_free(&everything, one->nodes);
+	shadow_to_bitmap(free, one->nodes);
+	shadow_from_bitmap(one->nodes, one->left);
+	bit_and(empty, free);
+	if (one->nodes->place_count && !is_spent(one))
+		ask_once_about(one, empty);
+	bit_and_not(free, empty); /* what was asked about alone */
+	bit_and_not(offered, free);
+	bit_free(empty);
+	bit_free(free);
+	return one->best != NO_NODE;
+}
+
+/* Asks about each of them from `node` to `last`. Returns the first that was not asked about because
+ * Slurm may not be asked again, or one past `last`. */
+static int ask_each(struct one_node *one, bitstr_t *offered, int node, int last)
+{
+	for (; node <= last && one->best == NO_NODE; node++) {
+		if (bit_test(offered, node) && is_spent(one))
+			return node;
+		if (bit_test(offered, node))
+			is_free_alone(one, offered, node);
+	}
+	return last + 1;
+}
+
+/* Asks about one after the other, going on where an earlier call stopped. */
+static void look_one_by_one(struct one_node *one, bitstr_t *offered)
+{
+	uint64_t asked = asked_of(one);
+	struct stopped *earlier = &stopped[asked % STOPPED_MAX];
+	int64_t now_s = time(NULL);
+	int last = bit_fls(offered), begin = goes_on(one) ? earlier->node : 0, node;
+
+	earlier->asked = 0;
+	node = ask_each(one, offered, begin, last);
+	if (node <= last) {
+		*earlier = (struct stopped){asked, now_s, node};
+		one->cut = true;
+	} else if (last >= 0) {
+		ask_each(one, offered, 0,
+			 begin < last ? begin - 1 : last); /* they may have changed */
+	}
+}
+
+/* Takes the nodes out that do not have enough now although no end is awaited: a job past its end is
+ * there. */
+static void keep_free_now(struct one_node *one, bitstr_t *nodes)
+{
+	bitstr_t *free = bit_alloc(node_record_count);
+
+	keep_types(one, nodes);
+	if (one->nodes->place_count) {
+		shadow_count_keep_free(&one->need, one->nodes);
+		shadow_to_bitmap(free, one->nodes);
+		bit_and(nodes, free);
+		shadow_from_bitmap(one->nodes, one->left);
+	}
+	bit_free(free);
+}
+
+/*
+ * Looks among those that have enough at the first moment by the account: first in all, where a
+ * partly held one may be named; after a no, among those on which no job holds anything; then one
+ * after the other.
+ */
+static void look_for_now(struct one_node *one, const struct osp_question *question, int64_t first_s,
+			 uint32_t calls_max)
+{
+	bool forced = question == &one->forced;
+	bitstr_t *offered;
+
+	count_free_times(one, forced, first_s);
+	offered = free_by(one, first_s);
+	if (!forced && OSP_SLOT_START_S(&one->call->tail) <= time(NULL))
+		keep_free_now(one, offered);
+	one->asked_now = question;
+	one->calls_max = calls_max;
+	if (goes_on(one) ||
+	    (ask_once_about(one, offered) && (forced || !is_found_among_empty(one, offered))))
+		look_one_by_one(one, offered);
+	one->calls_max = CALLS_MAX;
+	bit_free(offered);
+}
+
+/* --- the order of the nodes ------------------------------------------------------------------- */
+
+/* Looks among all in the order in which they have enough, and asks about all of the rest at last.
+ */
 static void look_among_the_others(struct one_node *one, int64_t first_s)
 {
-	bool later = may_start_later(one);
-	int64_t then_s = next_s(one);
+	int64_t then_s;
 
-	while (then_s < OSP_OCCUPANCY_NEVER_S && (later || then_s <= first_s) &&
-	       !is_earliest(one, then_s) && one->questions < QUESTIONS_MAX) {
-		bool last = later && one->questions == QUESTIONS_MAX - 1;
+	count_free_times(one, preempts(one), first_s);
+	then_s = next_s(one);
+	while (then_s < OSP_OCCUPANCY_NEVER_S && !is_earliest(one, then_s) && !is_spent(one)) {
+		bool last = one->calls + CALLS_LEAST >= one->calls_max;
 
 		look_among(one, free_by(one, last ? OSP_OCCUPANCY_NEVER_S - 1 : then_s), then_s);
 		then_s = next_s(one);
 	}
 }
 
-static void look_everywhere(struct one_node *one)
+/* Asks in the order of the nodes; Slurm's last answer is then the earliest start that was found.
+ * Nobody is preempted while a node that is free by the account was not asked about. */
+static bool look(struct one_node *one)
 {
 	int64_t first_s = shadow_first_moment_s(one->call);
 
-	look_among_the_free(one, first_s);
-	if (is_earliest(one, first_s))
-		return;
-	count_free_times(one, preempts(one), first_s);
-	look_among_the_others(one, first_s);
-}
-
-/* Asks in the order of the nodes; Slurm's last answer is then the earliest start that was found. */
-static bool look(struct one_node *one)
-{
 	shadow_count_refresh(time(NULL));
-	if (one->call->max_nodes > 1)
-		look_among(one, bit_copy(one->left), 0);
-	else
-		look_everywhere(one);
+	look_for_now(one, &one->now, first_s,
+		     one->later || preempts(one) ? FREE_CALLS_MAX : CALLS_MAX);
+	if (one->cut)
+		one->question = &one->unforced;
+	if (!is_earliest(one, first_s) && one->max_nodes > 1 && !is_spent(one) &&
+	    ask_about_several(one))
+		keep_if_best(one, one->question, SEVERAL_NODES);
+	if (!is_earliest(one, first_s) && preempts(one) && !is_spent(one))
+		look_for_now(one, &one->forced, first_s, one->later ? FORCED_CALLS_MAX : CALLS_MAX);
+	if (!is_earliest(one, first_s) && one->later)
+		look_among_the_others(one, first_s);
 	if (one->best != NO_NODE)
-		return one->stands || ask_alone(one, one->best);
-	if (one->questions == QUESTIONS_MAX)
+		return one->stands || ask_for_best(one);
+	if (is_spent(one))
 		one->call->rc = OSP_ERROR_NO_DOMAIN;
 	return false;
+}
+
+/* Returns whether a start at any time helps. */
+static bool may_start_later(const struct shadow_call *call, const struct osp_question *question)
+{
+	return call->mode == SELECT_MODE_WILL_RUN && question->mode == OSP_ASK_WHEN &&
+	       !(call->job->bit_flags & TEST_NOW_ONLY);
+}
+
+/* Looks for one node; in a list of sizes, for several too. */
+static bool look_for_one(struct one_node *one)
+{
+	struct shadow_call *call = one->call;
+	bool yes;
+
+	compute_need(one);
+	if (shadow_state.node_count)
+		shadow_from_bitmap(one->nodes, one->left);
+	if (call->mode == SELECT_MODE_TEST_ONLY)
+		return ask_about(one, one->question, one->max_nodes > 1 ? one->all : one->left);
+	if (call->min_nodes > 1)
+		return ask_about(one, one->question, one->all);
+	call->max_nodes = call->req_nodes = 1;
+	yes = look(one);
+	call->max_nodes = one->max_nodes;
+	call->req_nodes = one->req_nodes;
+	return yes;
 }
 
 bool shadow_one_node(struct shadow_call *call, const struct osp_question *question,
 		     shadow_ask_f *ask, void *context)
 {
+	enum osp_ask_mode mode =
+		call->mode == SELECT_MODE_WILL_RUN ? OSP_ASK_FIRST : question->mode;
 	struct one_node one = {
 		.call = call,
 		.question = question,
+		.now.mode = mode,
+		.forced = {.mode = mode, .victims = question->victims},
+		.unforced.mode = question->mode,
 		.ask = ask,
 		.context = context,
+		.max_nodes = call->max_nodes,
+		.req_nodes = call->req_nodes,
+		.all = bit_copy(call->bitmap),
 		.left = bit_copy(call->bitmap),
 		.nodes = osp_nodeset_new(shadow_state.node_count),
 		.free_at_s = calloc((size_t)shadow_state.node_count + 1, sizeof(int64_t)),
 		.tried = bit_alloc(node_record_count),
+		.calls_max = CALLS_MAX,
+		.later = may_start_later(call, question),
 		.best = NO_NODE,
 	};
-	bool yes = false;
+	bool yes;
 
 	call->rc = OSP_ERROR_NO_DOMAIN;
-	if (one.nodes && one.free_at_s) {
-		if (call->max_nodes == 1)
-			list_for_each(call->job->gres_list_req, add_whole_need, &one);
-		if (shadow_state.node_count)
-			shadow_from_bitmap(one.nodes, one.left);
-		yes = call->mode == SELECT_MODE_TEST_ONLY ? ask_about(&one, one.left) : look(&one);
-	}
+	yes = one.nodes && one.free_at_s && look_for_one(&one);
 	free(one.nodes);
 	free(one.free_at_s);
+	bit_free(one.all);
 	bit_free(one.left);
 	bit_free(one.tried);
 	return yes;

@@ -274,6 +274,9 @@ void shadow_to_bitmap(bitstr_t *bitmap, const struct osp_nodeset *set);
 void shadow_need(const job_record_t *job, bool whole_nodes, bool shares,
 		 struct osp_occupancy_need *need);
 
+/* Returns whether Slurm counts the memory that the job holds. */
+bool shadow_counts_memory(const job_record_t *job);
+
 /* Returns how many of one generic resource a node has, used or not. */
 uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
 

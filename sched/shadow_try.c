@@ -271,26 +271,25 @@ static void undo(struct attempt *attempt, struct shadow_call *call)
 
 /* One question that is asked several times, with other nodes in the bitmap. */
 struct asking {
-	const struct osp_question *question;
 	struct attempt *attempt;
 	bool asked;
 };
 
-static bool ask_anew(struct shadow_call *call, void *context)
+static bool ask_anew(struct shadow_call *call, const struct osp_question *question, void *context)
 {
 	struct asking *asking = context;
 
 	if (asking->asked)
 		undo(asking->attempt, call);
 	asking->asked = true;
-	return call_once(call, asking->question, &asking->attempt->preempted);
+	return call_once(call, question, &asking->attempt->preempted);
 }
 
 /* Asks Slurm with the bitmap as it is. */
 static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
 		       struct attempt *attempt)
 {
-	struct asking asking = {question, attempt, false};
+	struct asking asking = {attempt, false};
 	bool yes;
 
 	if (!shadow_one_node_adds_up(call))

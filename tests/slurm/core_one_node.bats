@@ -18,6 +18,7 @@ setup_file() {
 	POLICY
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --config "$BATS_FILE_TMPDIR/onespine.yaml" --gres gpu:4 \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,bf_resolution=1 \
+		--conf SelectTypeParameters=CR_CPU_Memory --node-conf RealMemory=8000 --conf DefMemPerCPU=1 \
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE --conf KillWait=1 \
 		--partition 'free Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF' \
 		--partition 'low Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE' \
@@ -69,6 +70,33 @@ runs_on() {
 		halves_run 'n1 n2'
 		scancel "$job"
 		await 30 nobody_on n3
+	done
+}
+
+@test "nobody is preempted while an idle node has the memory that comes with the GPUs" {
+	for node in n1 n2; do
+		submit -J half -p low -t 30 -w "$node" -N1 -n1 --mem=4000 >/dev/null
+	done
+	await 30 none_pending half
+	hold 'n[4-8]'
+	for words in '-n1' '-N1 --gang'; do
+		# shellcheck disable=SC2086
+		job=$(submit -p train $words --gpus=4 --mem-per-gpu=2000)
+		await 30 runs_on "$job" n3 4
+		halves_run 'n1 n2'
+		scancel "$job"
+		await 30 nobody_on n3
+	done
+}
+
+@test "two nodes of a list of sizes start where no single node has the GPUs" {
+	half free 30 'n[1-8]'
+	for words in '' '--gang'; do
+		# shellcheck disable=SC2086
+		job=$(submit -p train -N1,2 --gpus=4 $words)
+		await 30 job_is "$job" RUNNING
+		equal "$(job_field "$job" NumNodes)" 2
+		scancel "$job"
 	done
 }
 

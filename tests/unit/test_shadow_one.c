@@ -19,6 +19,8 @@ static struct {
 	bool no_processor;
 } world[NODES];
 
+static long slow_ns; /* how long each question takes */
+
 static uint64_t gpus_of(int n, time_t at_s, bool forced)
 {
 	bool all = (world[n].all_s && at_s >= world[n].all_s) || (forced && world[n].preemptable);
@@ -39,6 +41,19 @@ static bool names_one(bitstr_t *nodes, time_t at_s, bool forced)
 			continue;
 		bit_clear_all(nodes);
 		bit_set(nodes, n);
+		return true;
+	}
+	return false;
+}
+
+/* The first two that have enough together. */
+static bool names_two(bitstr_t *nodes)
+{
+	for (int n = 0; n + 1 < NODES; n++) {
+		if (gpus_of(n, asked.now, false) + gpus_of(n + 1, asked.now, false) < ASKED)
+			continue;
+		bit_clear_all(nodes);
+		bit_nset(nodes, n, n + 1);
 		return true;
 	}
 	return false;
@@ -69,16 +84,19 @@ static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint3
 		   OSP_JOB_TEST_TAIL_PARAMETERS)
 {
 	const struct osp_job_test_tail tail = {OSP_JOB_TEST_TAIL_VALUES};
+	const struct timespec slow = {0, slow_ns};
 	time_t start_s = asked.now;
 	bool forced = false, yes;
 
 	(void)tail;
-	(void)min_nodes;
+	nanosleep(&slow, NULL);
 	(void)max_nodes;
 	(void)req_nodes;
 	if (mode == SELECT_MODE_TEST_ONLY)
 		return bit_ffs(nodes) >= 0 ? SLURM_SUCCESS : SLURM_ERROR;
-	yes = names_one(nodes, start_s, false);
+	yes = min_nodes > 1 ? names_two(nodes) : names_one(nodes, start_s, false);
+	if (min_nodes > 1)
+		offered = NULL;
 	if (!yes && offered)
 		yes = forced = names_one(nodes, start_s, true);
 	if (!yes && mode == SELECT_MODE_WILL_RUN && !(job->bit_flags & TEST_NOW_ONLY))
@@ -140,6 +158,7 @@ static job_record_t *preemptable(int n, uint64_t gpus)
 
 static int end(void **state)
 {
+	slow_ns = 0;
 	for (int n = 0; n < NODES; n++) {
 		if (held_gpus[n])
 			xfree(held_gpus[n]->gres_cnt_node_alloc);
@@ -151,9 +170,11 @@ static int end(void **state)
 /* -n1 --gpus=6 in a partition that promises one spine to jobs of 3 nodes and more. */
 static job_record_t *job_of_one_node(uint64_t free)
 {
-	job_record_t *job = job_in(1, 1, "held");
+	static uint32_t id = 100; /* another one each time, as the shadow remembers jobs */
+	job_record_t *job = job_in(id++, 1, "held");
 
 	job->details->max_nodes = 0;
+	job->details->whole_node = 0;
 	job->gres_list_req = fake_job_gres("gpu", 0, ASKED);
 	set_world(free);
 	return job;
@@ -252,7 +273,126 @@ static void proves_each_yes(void **state)
 	assert_int_equal(bit_set_count(asked.bitmap), NODES); /* as it came */
 	fake_slurm.tests = 0;
 	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
-	assert_int_equal(fake_slurm.tests, 16); /* not about all nodes */
+	assert_int_equal(fake_slurm.tests, 24);
+}
+
+/* Jobs of which the account knows hold 4 of a node's GPUs in a way that it does not. */
+static void half_unseen(int first, int count, bool to_preempt)
+{
+	for (int n = first; n < first + count; n++) {
+		if (to_preempt)
+			preemptable(n, 0);
+		else
+			hold(n, 0, 3000);
+		world[n].gpus = 4;
+	}
+}
+
+static void preempts_nobody_for_a_sum(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+
+	(void)state;
+	half_unseen(0, 2, true);
+	world[6].gpus = 8;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "6");
+	assert_null(asked.preempted);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "6");
+	assert_true(job->start_time <= asked.now);
+}
+
+/* Partly held nodes that the account takes for free, and one on which nobody is. */
+static void starts_on_the_empty_node(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 15, false);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "15");
+	assert_int_equal(fake_slurm.tests, 3);
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "15");
+	assert_true(job->start_time <= asked.now);
+	assert_int_equal(fake_slurm.tests, 3);
+}
+
+/* No node is empty: the next call goes on where the last one stopped, and nobody is preempted
+ * before all were asked about. */
+static void goes_on_where_it_stopped(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 1, true);
+	half_unseen(1, 15, false);
+	world[15].gpus = 8;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_null(asked.preempted);
+	assert_in_range(fake_slurm.tests, 10, 24);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "15");
+	assert_null(asked.preempted);
+	/* at last somebody is */
+	free_job_resources(&job->job_resrcs);
+	world[15].gpus = 4;
+	for (int call = 0; call < 3 && !asked.preempted; call++)
+		ask_range(job, 1, 1, SELECT_MODE_RUN_NOW);
+	assert_string_equal(nodes_given(), "0");
+	assert_int_equal(list_count(asked.preempted), 1);
+}
+
+static void stops_after_a_second(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+
+	(void)state;
+	slow_ns = 550 * 1000 * 1000;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_in_range(fake_slurm.tests, 2, 3);
+}
+
+/* Many questions of one call: each may have its two, and 48 are the most beyond. */
+static void asks_not_too_often_in_a_call(void **state)
+{
+	job_record_t *job = gang(99, 1, "leaf");
+
+	(void)state;
+	job->details->whole_node = 0;
+	job->gres_list_req = fake_job_gres("gpu", 0, ASKED);
+	set_world(4);
+	for (int n = 0; n < NODES; n++)
+		world[n].all_s = asked.now + 5000 - n;
+	ask_range(job, 1, 1, SELECT_MODE_WILL_RUN);
+	assert_in_range(fake_slurm.tests, 1, 64);
+}
+
+/* --mem-per-gpu: a node with the GPUs that lacks the memory is not free. */
+static void counts_memory_by_gpus(void **state)
+{
+	uint16_t before = slurm_conf.select_type_param;
+	job_record_t *job = job_of_one_node(8);
+	gres_job_state_t *wanted = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+
+	(void)state;
+	slurm_conf.select_type_param = OSP_SELECT_MEMORY;
+	wanted->mem_per_gres = 100;
+	for (int n = 0; n < NODES; n++) {
+		job_record_t *other = hold(n, 0, 3000);
+		uint64_t **memory = &other->job_resrcs->memory_allocated;
+
+		*memory = xcalloc(1, sizeof(**memory));
+		(*memory)[0] = n == 12 ? 400 : 401;
+		shadow_count_added(other);
+		world[n].gpus = n == 12 ? 8 : 4;
+	}
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "12");
+	assert_int_equal(fake_slurm.tests, 1);
+	slurm_conf.select_type_param = before;
 }
 
 static void looks_at_types(void **state)
@@ -278,6 +418,32 @@ static void looks_at_types(void **state)
 	assert_int_equal(fake_slurm.tests, 1);
 }
 
+/* What other jobs hold of a type; the account counts all types together. */
+static void looks_at_what_is_free_of_a_type(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+	gres_job_state_t *wanted = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+	static char h100[] = "h100", a100[] = "a100";
+	char *types[] = {a100, h100};
+	uint64_t has_of[] = {2, 6}, held[] = {0, 1}, none[] = {2, 0};
+
+	(void)state;
+	wanted->type_name = h100;
+	for (int n = 0; n < NODES; n++) {
+		gres_state_t *gpus = list_peek(node_record_table_ptr[n]->gres_list);
+		gres_node_state_t *has = gpus->gres_data;
+
+		has->type_cnt = 2;
+		has->type_name = types;
+		has->type_cnt_avail = has_of;
+		has->type_cnt_alloc = n == 9 ? none : held;
+	}
+	world[9].gpus = 6;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "9");
+	assert_int_equal(fake_slurm.tests, 1);
+}
+
 /* -N1,2: Slurm may choose one node by itself. */
 static void looks_at_lists_of_sizes(void **state)
 {
@@ -290,6 +456,14 @@ static void looks_at_lists_of_sizes(void **state)
 	world[2].gpus = 8;
 	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_string_equal(nodes_given(), "2");
+	/* two nodes start now, one would later */
+	half_unseen(0, NODES, false);
+	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	assert_true(job->start_time <= asked.now);
+	assert_true(bit_test(job->details->job_size_bitmap, 1));
 	bit_clear(job->details->job_size_bitmap, 1);
 	assert_int_equal(ask_range(job, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_string_equal(nodes_given(), "1"); /* left to Slurm */
@@ -436,7 +610,14 @@ int main(void)
 		TEST(plans_the_node_that_has_enough_first),
 		TEST(plans_no_later_than_another_node),
 		TEST(proves_each_yes),
+		TEST(preempts_nobody_for_a_sum),
+		TEST(starts_on_the_empty_node),
+		TEST(goes_on_where_it_stopped),
+		TEST(stops_after_a_second),
+		TEST(asks_not_too_often_in_a_call),
+		TEST(counts_memory_by_gpus),
 		TEST(looks_at_types),
+		TEST(looks_at_what_is_free_of_a_type),
 		TEST(looks_at_lists_of_sizes),
 		TEST(refuses_what_no_node_has),
 		TEST(gangs_past_their_time_get_all_they_ask_for),
