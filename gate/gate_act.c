@@ -40,7 +40,7 @@ static void gone(struct osp_gate_verdict *verdict)
 	snprintf(verdict->says, sizeof(verdict->says), "the job is gone meanwhile");
 }
 
-/* Memory that ran out must not start a job on a bad node. */
+/* Memory that ran out must not start a job on a bad node, if policy drains bad ones. */
 static void decide_or_stop(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 			   const struct osp_gate_means *means, struct osp_gate_verdict *verdict)
 {
@@ -49,7 +49,9 @@ static void decide_or_stop(const struct osp_gate_here *here, const struct osp_ga
 	if (osp_gate_decide(here->gang, reports, here->policy, means, verdict, &error) == 0)
 		return;
 	gate_act_say("%s", error.text);
-	verdict->kind = means->can_requeue ? OSP_GATE_REQUEUE : OSP_GATE_END;
+	verdict->kind = here->policy->failure != OSP_GATE_ON_FAIL_DRAIN ? OSP_GATE_GO
+			: means->can_requeue				? OSP_GATE_REQUEUE
+									: OSP_GATE_END;
 	snprintf(verdict->says, sizeof(verdict->says), "the gate ran out of memory");
 }
 

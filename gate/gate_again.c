@@ -57,6 +57,11 @@ void osp_gate_again_never(int status)
 		atomic_store(never, status);
 }
 
+bool osp_gate_again_settled(void)
+{
+	return never && atomic_load(never) != NOT_YET;
+}
+
 /* Adds to `stop` what the killed ones left undone. */
 static int settle(int (*stop)(void), int status)
 {
@@ -75,7 +80,7 @@ int osp_gate_again(int (*work)(void), int (*stop)(void), int killed)
 			return work();
 		if (WIFEXITED(status))
 			return WEXITSTATUS(status);
-		if (never && atomic_load(never) != NOT_YET) {
+		if (osp_gate_again_settled()) {
 			fprintf(stderr, "onespine gate: ended by signal %d once all was decided\n",
 				WTERMSIG(status));
 			return settle(stop, atomic_load(never));

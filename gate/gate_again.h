@@ -12,6 +12,8 @@
 #ifndef OSP_GATE_AGAIN_H
 #define OSP_GATE_AGAIN_H
 
+#include <stdbool.h>
+
 /*
  * Runs `work` in a child, and once again if a signal ends it. Returns what `work` returned; if a
  * signal ended it both times, `killed`, or 0 if `killed` is not 0 and `stop`, in a third child,
@@ -25,5 +27,8 @@ int osp_gate_again(int (*work)(void), int (*stop)(void), int killed);
  * outside the child.
  */
 void osp_gate_again_never(int status);
+
+/* Returns, in `stop`, whether a child that was killed had called osp_gate_again_never(). */
+bool osp_gate_again_settled(void);
 
 #endif

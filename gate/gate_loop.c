@@ -139,6 +139,16 @@ static void close_talk(struct gate_loop *loop)
 
 /* --- this node's check ------------------------------------------------------------------------ */
 
+/* Returns what the log adds to a failure for which policy does not drain. */
+static const char *what_policy_leaves(const struct osp_gate_policy *policy,
+				      const struct osp_gate_report *own)
+{
+	return own->result != OSP_VERDICT_FAIL ||
+			       osp_gate_policy_failure(policy, own->check) == OSP_GATE_ON_FAIL_DRAIN
+		       ? ""
+		       : " (failure: drain would drain this node)";
+}
+
 static void hear_own(struct gate_loop *loop)
 {
 	struct osp_gate_report *own = loop->own_report;
@@ -147,7 +157,8 @@ static void hear_own(struct gate_loop *loop)
 	loop->checking = false;
 	osp_gate_instance_look(loop->job, own);
 	if (own->result >= OSP_VERDICT_ERROR) {
-		osp_gate_log(loop->job, "%s %s", osp_verdict_name(own->result), own->reason);
+		osp_gate_log(loop->job, "%s %s%s", osp_verdict_name(own->result), own->reason,
+			     what_policy_leaves(loop->job->policy, own));
 		osp_gate_act_evidence(loop->here, own,
 				      loop->check.json.data ? loop->check.json.data : "");
 	}

@@ -99,8 +99,8 @@ static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms
 
 /*
  * 0 whatever the verdict: what is to be done about it is done, and a Prolog that fails would drain
- * this node and hold the job. Only a node that failed and reached nobody says so by failing: its
- * job must not start, and nobody else will stop it.
+ * this node and hold the job. Only a node that failed and reached nobody says so by failing, if
+ * policy drains for that: its job must not start, and nobody else will stop it.
  */
 static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 {
@@ -115,7 +115,8 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 	} else {
 		osp_gate_log(job, "%s, and no verdict in %llu s", osp_verdict_name(own.result),
 			     (unsigned long long)(osp_now_ms() - begun_ms + 500) / 1000);
-		if (own.result == OSP_VERDICT_FAIL)
+		if (own.result == OSP_VERDICT_FAIL &&
+		    osp_gate_policy_failure(job->policy, own.check) == OSP_GATE_ON_FAIL_DRAIN)
 			status = OSP_EXIT_NO;
 	}
 	osp_gate_verdict_free(&verdict);
@@ -128,6 +129,13 @@ static int run_stop(struct osp_gate_job *job, uint64_t begun_ms)
 	char state_folder[PATH_MAX];
 	struct osp_gate_here here = here_for(job, begun_ms, state_folder);
 
+	/* this node is silent then, which stops no job: gate_verdict.h */
+	if (job->policy->failure != OSP_GATE_ON_FAIL_DRAIN && !osp_gate_again_settled()) {
+		osp_gate_log(job,
+			     "the gate was killed before the start was settled; the job goes on "
+			     "(failure: drain would stop it)");
+		return OSP_EXIT_YES;
+	}
 	return osp_gate_act_stop(&here) ? OSP_EXIT_YES : OSP_EXIT_NO;
 }
 
@@ -317,7 +325,8 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, whatever the verdict; 1 this node failed and could not report it, or "
 	"the gate\n"
-	"was killed and slurmctld did not answer, so the job must not start here; of report: 1 it "
+	"was killed and slurmctld did not answer, so the job must not start here (failure: "
+	"drain); of report: 1 it "
 	"is to be\n"
 	"reported again; 2 the command line is wrong or, outside slurmd, there is no job\n";
 

@@ -9,7 +9,8 @@
  *	    jobs: gpus		# gpus: every job that gets GPUs; all: every job
  *	    budget_s: 60	# from the first node's Prolog to the verdict, all of it
  *	    fresh_s: 3600	# a pass counts for so long; 0: never
- *	    failure: drain	# drain | comment | log: what happens to a failed node
+ *	    failure: drain	# drain | comment | log: what happens to a failed node; only with
+ *				# drain does a silent one stop the job
  *	    checks:		# the same for single checks
  *	      clocks: comment
  *	    on_error: go	# go | wait: if a check itself breaks

@@ -15,7 +15,7 @@ enum quality {
 	WARNED,
 	UNCLEAR, /* ERROR, if policy goes on */
 	SLOW,	 /* and it may not stop the job */
-	LET_OFF, /* failed, but policy or the breaker lets it carry the job */
+	LET_OFF, /* failed or silent, but policy or the breaker lets it carry the job */
 	BAD,	 /* not usable for this job */
 	QUALITY_COUNT
 };
@@ -41,7 +41,8 @@ struct court {
 	struct seat *seats; /* by rank */
 	uint32_t good;	    /* seats that are not BAD */
 	bool silent;
-	bool slow; /* slowness stops the job, or would do so alone */
+	bool forgiven; /* a silent node does not stop the job: failures are not drained */
+	bool slow;     /* slowness stops the job, or would do so alone */
 	bool breaker;
 	const char *asked_check; /* the last one that the breaker was asked about */
 	bool asked_open;
@@ -110,6 +111,14 @@ static void seat_failed(struct court *court, struct seat *seat,
 	seat->comment = false;
 }
 
+/* Judges a node that did not report: it stops the job only where a failed one would. */
+static void seat_silent(struct court *court, struct seat *seat)
+{
+	court->silent = true;
+	court->forgiven = court->policy->failure != OSP_GATE_ON_FAIL_DRAIN;
+	seat->quality = court->forgiven ? LET_OFF : BAD;
+}
+
 /* Returns whether slowness may stop the job: once at most, because a user can cause it. */
 static bool may_stop_for_slowness(const struct court *court)
 {
@@ -160,8 +169,7 @@ static void seat_node(struct court *court, uint32_t rank)
 		seat_failed(court, seat, report);
 		break;
 	case OSP_VERDICT_SILENT:
-		seat->quality = BAD;
-		court->silent = true;
+		seat_silent(court, seat);
 		break;
 	case OSP_VERDICT_ERROR:
 		seat->another = is_another(report);
@@ -372,7 +380,8 @@ static enum osp_gate_kind kind_of(const struct court *court)
 	bool all_good = court->good == gang->node_count;
 	bool surplus = gang->node_count > gang->wanted;
 
-	if (all_good && (!surplus || !court->means->can_shrink))
+	/* a silent node that does not stop the job keeps it from doing without spares */
+	if (all_good && (!surplus || !court->means->can_shrink || court->silent))
 		return OSP_GATE_GO;
 	if (surplus && court->means->can_shrink && !court->silent && are_enough(court) &&
 	    !(court->means->batch && court->seats[0].quality == BAD))
@@ -444,10 +453,21 @@ static void say_without(const struct court *court, char *outcome, size_t outcome
 		snprintf(outcome, outcome_bytes, "the job goes on without");
 }
 
+/* Says how the job goes on with all its nodes, and what a silent one would change. */
+static const char *say_goes_on(const struct court *court)
+{
+	static const char *const outcomes[OSP_GATE_KIND_COUNT] = {
+		[OSP_GATE_REQUEUE] = "the job goes on (failure: drain would start it again)",
+		[OSP_GATE_HOLD] = "the job goes on (failure: drain would hold it)",
+		[OSP_GATE_END] = "the job goes on (failure: drain would end it)",
+	};
+
+	return court->forgiven ? outcomes[stopped_kind(court)] : "the job goes on";
+}
+
 static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 {
 	static const char *const outcomes[OSP_GATE_KIND_COUNT] = {
-		[OSP_GATE_GO] = "the job goes on",
 		[OSP_GATE_REQUEUE] = "the job starts again elsewhere",
 		[OSP_GATE_HOLD] = "stopped too often: held",
 		[OSP_GATE_END] = "it cannot be requeued: ended",
@@ -481,7 +501,9 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 			   "not measured");
 	say_without(court, without, sizeof(without));
 	snprintf(words + length, sizeof(words) - (size_t)length, "; %s; %.40s: %s",
-		 kind == OSP_GATE_SHRINK ? without : outcomes[kind],
+		 kind == OSP_GATE_SHRINK ? without
+		 : kind == OSP_GATE_GO	 ? say_goes_on(court)
+					 : outcomes[kind],
 		 court->gang->nodes[court->worst], plain_reason(&court->reports[court->worst]));
 	snprintf(says, OSP_GATE_REASON_BYTES, "%.*s", OSP_GATE_REASON_BYTES - 1, words);
 }

@@ -14,11 +14,14 @@
  *
  * The best are the healthiest; among equals those in the fewest leaves, then the fastest.
  *
+ * A silent node stops the job only where `failure` (lib/gate/gate_policy.h) is drain. Where it is
+ * comment or log the job goes on, on all its nodes, spares too, and the verdict says so.
+ *
  * A node is drained only for FAIL, only if policy says so for that check, and only while the
  * circuit breaker (lib/gate/breaker.h) is closed. A failure that policy only comments or logs
  * leaves the node in the job. With the breaker open the job goes on with the failed nodes or waits,
  * as policy says, but better nodes among the spares are still preferred. ERROR and SILENT never
- * drain; a silent node is not given to this job again for a while.
+ * drain; a silent node that stopped the job is not given to it again for a while.
  *
  * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only if
  * the job can be requeued; the job's next start does not get it. After that the job starts, with a

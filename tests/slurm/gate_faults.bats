@@ -15,13 +15,15 @@ setup_file() {
 		partitions:
 		  wait: {gate: {on_error: wait}}
 		  long: {gate: {budget_s: 15}}
+		  logs: {gate: {failure: log}}
 	END
 	cluster_start --nodes 6 --gate --wire n6 --gres gpu:8 --dir "$dir" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 --conf BatchStartTimeout=10 \
 		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
 		--partition 'wait Nodes=ALL MaxTime=INFINITE State=UP' \
-		--partition 'long Nodes=ALL MaxTime=INFINITE State=UP'
+		--partition 'long Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'logs Nodes=ALL MaxTime=INFINITE State=UP'
 }
 
 # What a test that failed has left broken would break those after it.
@@ -259,6 +261,63 @@ its_launch_is_forgotten() {
 	await 90 test -s "$BATS_TEST_TMPDIR/ran"
 	none_drained_but
 	await 20 no_gate_left
+}
+
+# hears_nobody NODE: its gate has ports of its own, as where a firewall is between it and the others
+hears_nobody() {
+	local folder=$ONESPINE_CLUSTER/alone-$1
+	mkdir -p "$folder"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$folder"
+	sed "s/failure: log/failure: log, ports: 7${1#n}0-7${1#n}3/" "$ONESPINE_CLUSTER/onespine.yaml" >"$folder/onespine.yaml"
+	fault "$1" "export SLURM_CONF=$folder/slurm.conf"
+}
+
+# has_started JOB: at its first start, on nodes of which none is drained or excluded
+has_started() {
+	equal "$(job_field "$1" Restarts)" 0
+	equal "$(job_field "$1" ExcNodeList)" '(null)'
+	none_drained_but
+}
+
+@test "failure: log: a job with a silent node and failed ones starts, and nobody is drained" {
+	hears_nobody n3
+	fault n2 "$ECC"
+	fault n3 "$ECC"
+	job=$(gang -p logs -N3)
+	await 60 ran_once 'n[1-3]'
+	words='of 3 nodes, 1 failed, 1 silent; the job goes on (failure: drain would start it again); n2: gpu3 ecc 12'
+	await 10 shows "go by n1 of 3 nodes: $words" gate_log n1
+	await 10 shows "gate=${words//;/,}" job_field "$job" AdminComment
+	for node in n2 n3; do
+		await 10 shows "FAIL $ECC_REASON (failure: drain would drain this node)" gate_log "$node"
+	done
+	await 10 shows 'FAIL, and no verdict in' gate_log n3
+	has_started "$job"
+}
+
+@test "failure: log: a job whose nodes do not hear each other starts, also one that cannot be requeued" {
+	hears_nobody n1
+	hears_nobody n2
+	hears_nobody n3
+	job=$(gang -p logs -N3 --no-requeue)
+	await 60 ran_once 'n[1-3]'
+	await 10 shows 'go by n1 of 3 nodes: of 3 nodes, 2 silent; the job goes on (failure: drain would end it); n2: silent' gate_log n1
+	await 10 shows 'PASS, and no verdict in' gate_log n3
+	has_started "$job"
+}
+
+@test "failure: log: a gate that is killed each time stops no job" {
+	keep_open n2
+	job=$(gang -p logs -N3)
+	await 10 has_passed n3
+	first=$(worker n3)
+	kill -9 "$first"
+	await 10 works_again n3 "$first"
+	kill -9 "$(worker n3)"
+	opened
+	await 60 ran_once 'n[1-3]'
+	await 10 says n3 'the gate was killed before the start was settled; the job goes on (failure: drain would stop it)'
+	has_started "$job"
 }
 
 @test "MUNGE is down on one node: that node is silent, not drained; the job starts without it" {

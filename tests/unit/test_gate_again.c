@@ -88,6 +88,12 @@ static int stops_in_vain(void)
 	return 1;
 }
 
+static int stops_if_settled(void)
+{
+	begin();
+	return osp_gate_again_settled() ? 0 : 1;
+}
+
 static void each_case(void **state)
 {
 	static const struct {
@@ -106,6 +112,10 @@ static void each_case(void **state)
 		{"one that is killed with something left", is_killed_before_the_last, stops, 0, 2},
 		{"the same, and it cannot be stopped", is_killed_before_the_last, stops_in_vain, 1,
 		 2},
+		{"one with something left, which what comes then knows", is_killed_before_the_last,
+		 stops_if_settled, 0, 2},
+		{"one that is killed each time, which what comes then knows", is_killed,
+		 stops_if_settled, KILLED, 3},
 		{"one that ends itself with all done", ends_when_reported, stops, 8, 1},
 	};
 

@@ -139,6 +139,8 @@ enum {
 	SLOW_BEFORE = 64, /* slowness has stopped it once */
 	OFTEN_BEFORE = 128,
 	NETWORK_LOGGED = 256,
+	ALL_LOGGED = 512,     /* failure: log */
+	ALL_COMMENTED = 1024, /* failure: comment */
 };
 
 static const struct {
@@ -233,6 +235,34 @@ static const struct {
 	/* a check that broke, where policy waits for it */
 	{".e..", 0, ERROR_WAITS, OSP_GATE_REQUEUE, "kkSkk", NULL},
 	{".e..", 1, ERROR_WAITS, OSP_GATE_SHRINK, "krkk", NULL},
+	/* failure: log or comment: no failed, silent or slow node stops the job */
+	{"..f.", 0, ALL_LOGGED, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 failed; the job goes on; n3: gpu3 ecc 12 uncorrectable > 0; replace"},
+	{"...S", 0, ALL_LOGGED, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 silent; the job goes on (failure: drain would start it again); n4: silent"},
+	{"...S", 0, ALL_LOGGED | NO_REQUEUE, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 silent; the job goes on (failure: drain would end it); n4: silent"},
+	{"...S", 0, ALL_LOGGED | INTERACTIVE, OSP_GATE_GO, "kkkk", NULL},
+	{"...S", 0, ALL_LOGGED | OFTEN_BEFORE, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 silent; the job goes on (failure: drain would hold it); n4: silent"},
+	{"SSSf", 0, ALL_LOGGED, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 failed, 3 silent; the job goes on (failure: drain would start it again); "
+	 "n4: gpu3 ecc 12 uncorrectable > 0; replace"},
+	{"bpuS", 0, ALL_LOGGED, OSP_GATE_GO, "kkkk", NULL},
+	{"...S", 0, ALL_COMMENTED, OSP_GATE_GO, "kkkk", NULL},
+	{"..fS", 0, ALL_COMMENTED, OSP_GATE_GO, "kkkCk", NULL},
+	/* with spares too; Slurm can release no silent one */
+	{"..f.", 1, ALL_LOGGED, OSP_GATE_SHRINK, "kkrk", NULL},
+	{"f...", 1, ALL_LOGGED, OSP_GATE_SHRINK, "kkkr", NULL},
+	{".ff.", 1, ALL_LOGGED, OSP_GATE_SHRINK, "kkrk", NULL},
+	{"..fS", 1, ALL_LOGGED, OSP_GATE_GO, "kkkk", NULL},
+	{"...S", 1, ALL_LOGGED | INTERACTIVE, OSP_GATE_GO, "kkkk", NULL},
+	/* not what says nothing of a node's health, or has a value of its own */
+	{".i..", 0, ALL_LOGGED, OSP_GATE_REQUEUE, "kkkk",
+	 "of 4 nodes, 1 not the instance placed; the job starts again elsewhere; n2: instance i-9 "
+	 "is not the one placed"},
+	{".i.S", 1, ALL_LOGGED, OSP_GATE_REQUEUE, "kkkk", NULL},
+	{".e..", 0, ALL_LOGGED | ERROR_WAITS, OSP_GATE_REQUEUE, "kkSkk", NULL},
 	/* Slurm cannot shrink jobs here */
 	{"....", 1, NO_SHRINKING, OSP_GATE_GO, "kkkk", NULL},
 	{"..f.", 1, NO_SHRINKING, OSP_GATE_REQUEUE, "kkkDk", NULL},
@@ -263,6 +293,9 @@ static void set(unsigned int with)
 	if (with & NETWORK_LOGGED)
 		policy.checks[policy.check_count++] =
 			(struct osp_gate_check_rule){"network", OSP_GATE_ON_FAIL_LOG};
+	if (with & (ALL_LOGGED | ALL_COMMENTED))
+		policy.failure =
+			with & ALL_LOGGED ? OSP_GATE_ON_FAIL_LOG : OSP_GATE_ON_FAIL_COMMENT;
 	if (with & BREAKER)
 		means.breaker = (struct osp_breaker){.node_count = 8, .now_s = 1000};
 }
@@ -436,8 +469,9 @@ static uint32_t random_below(uint32_t limit)
 
 static bool node_stops(char letter)
 {
-	return letter == 'f' || letter == 'b' || letter == 'S' ||
-	       (letter == 'e' && policy.error_waits);
+	if (letter == 'f' || letter == 'b' || letter == 'S')
+		return policy.failure == OSP_GATE_ON_FAIL_DRAIN;
+	return letter == 'e' && policy.error_waits;
 }
 
 /* What every verdict promises, whatever happened. */
@@ -453,7 +487,10 @@ static void keeps_promises(const char *letters)
 
 		/* no good node drained; every bad one is, unless the breaker is open */
 		assert_false(drained && letters[r] != 'f' && letters[r] != 'b');
-		assert_true(drained || verdict.breaker || (letters[r] != 'f' && letters[r] != 'b'));
+		assert_true(drained || verdict.breaker ||
+			    policy.failure != OSP_GATE_ON_FAIL_DRAIN ||
+			    (letters[r] != 'f' && letters[r] != 'b'));
+		assert_false(drained && policy.failure != OSP_GATE_ON_FAIL_DRAIN);
 		/* Slurm can release neither the batch host nor a silent node */
 		assert_false(released && verdict.kind != OSP_GATE_SHRINK);
 		assert_false(released && means.batch && r == 0);
@@ -475,6 +512,8 @@ static void keeps_promises(const char *letters)
 	assert_false((verdict.kind == OSP_GATE_REQUEUE || verdict.kind == OSP_GATE_HOLD) &&
 		     !means.can_requeue);
 	assert_false(verdict.kind == OSP_GATE_HOLD && means.stopped < policy.restarts_max);
+	/* nothing but a check that policy waits for stops a job whose failures it does not drain */
+	assert_true(starts || policy.error_waits || policy.failure == OSP_GATE_ON_FAIL_DRAIN);
 	/* a job that is stopped has words */
 	assert_true(starts || verdict.says[0]);
 	/* "all is well" says the same without asking */
@@ -533,6 +572,8 @@ static void random_gangs(void **state)
 		means.can_shrink = random_below(6) != 0;
 		means.stopped = random_below(5);
 		policy.error_waits = random_below(3) == 0;
+		if (random_below(3) == 0)
+			policy.failure = (enum osp_gate_failure)random_below(2);
 		policy.breaker_waits = random_below(2) == 0;
 		means.breaker.node_count = random_below(3) ? NODES_MAX : 0;
 		means.breaker.now_s = 1000;
