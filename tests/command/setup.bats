@@ -507,8 +507,10 @@ nothing_to_do() {
   $DIR/slurm.conf: SchedulerParameters=nohold_on_prolog_fail"
 	holds "$output" "a job that the gate puts back starts again only after cred_expire (120 s) and a second; to shorten that:
   $DIR/slurm.conf: AuthInfo=cred_expire=70"
-	holds "$output" "the gate writes its log only (failure: log) and drains no node; once that log is as you want it,
-say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate sets up none"
+	holds "$output" "the gate writes its log only (failure: log): it drains no node and stops no job for one that fails or
+is silent; once that log is as you want it, say failure: drain in $DIR/onespine.yaml,
+run onespine setup --head again and scontrol reconfigure, and copy the file to the nodes with a slurm.conf
+of their own: nodes without the new one stay at log. --no-gate sets up none"
 	[[ $(onespine config show | grep -c '^defaults.gate.failure  *log ') == 1 ]]
 	[[ $(stat -c %u:%a onespine.yaml) == "$EUID:644" ]]
 	nothing_to_do

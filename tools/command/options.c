@@ -490,8 +490,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_DOCTOR),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Write the lines that slurm.conf lacks altogether to FILE (- is standard "
-			 "output), to be included there; a person has to change the lines that "
-			 "it has otherwise."},
+			 "output), to be included there; change the lines that it has with other "
+			 "values yourself."},
 	[OSP_OPTION_RULES] = {.name = "list",
 			      .commands = BIT(OSP_DOCTOR),
 			      .help = "Name what is looked at, and look at nothing."},

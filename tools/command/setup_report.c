@@ -144,9 +144,12 @@ static void report_gate(const struct setup *setup, const struct osp_plan *made,
 		return;
 	osp_text_printf(
 		text,
-		"the gate %s its log only (failure: log) and drains no node; once that log is as "
-		"you want it,\nsay failure: drain in %s and run scontrol reconfigure. "
-		"--no-gate sets up none\n",
+		"the gate %s its log only (failure: log): it drains no node and stops no job for "
+		"one that fails or\nis silent; once that log is as you want it, say failure: drain "
+		"in %s,\nrun onespine setup --head again and scontrol reconfigure, and copy the "
+		"file "
+		"to the nodes with a slurm.conf\nof their own: nodes without the new one stay at "
+		"log. --no-gate sets up none\n",
 		setup->dry_run ? "would write" : "writes", begun->path);
 }
 
