@@ -90,6 +90,7 @@ runs_on() {
 }
 
 @test "two nodes of a list of sizes start where no single node has the GPUs" {
+	slurm_at_least 23.11 || skip 'sbatch takes no list of sizes'
 	half free 30 'n[1-8]'
 	for words in '' '--gang'; do
 		# shellcheck disable=SC2086
