@@ -82,18 +82,11 @@ bool shadow_one_node_adds_up(const struct shadow_call *call)
 	       list_find_first(call->job->gres_list_req, find_whole, NULL);
 }
 
-static int find_gres_id(void *item, void *key)
-{
-	return ((gres_state_t *)item)->plugin_id == *(uint32_t *)key;
-}
-
 /* Returns how many a node has of what the job asks for, of its type if it names one. */
 static uint64_t node_has(const node_record_t *node, uint32_t plugin_id,
 			 const gres_job_state_t *asked)
 {
-	gres_state_t *state =
-		node->gres_list ? list_find_first(node->gres_list, find_gres_id, &plugin_id) : NULL;
-	const gres_node_state_t *has = state ? state->gres_data : NULL;
+	const gres_node_state_t *has = shadow_node_gres_state(node, plugin_id);
 	uint64_t of_type = 0;
 
 	if (!has || !asked->type_name)
@@ -170,13 +163,10 @@ static int lacks_type(void *item, void *context)
 {
 	const gres_state_t *state = item;
 	const gres_job_state_t *asked = state->gres_data;
-	uint32_t plugin_id = state->plugin_id;
-	const node_record_t *node = context;
-	gres_state_t *has =
-		node->gres_list ? list_find_first(node->gres_list, find_gres_id, &plugin_id) : NULL;
+	const gres_node_state_t *has = shadow_node_gres_state(context, state->plugin_id);
 
-	return asked && asked->gres_per_job && asked->type_name && has && has->gres_data &&
-	       free_of_type(has->gres_data, asked->type_name) < asked->gres_per_job;
+	return asked && asked->gres_per_job && asked->type_name && has &&
+	       free_of_type(has, asked->type_name) < asked->gres_per_job;
 }
 
 /* Takes the nodes out that have too few of a type now: the account counts all types together. */
@@ -376,7 +366,6 @@ static uint64_t asked_of(const struct one_node *one)
 	uint64_t hash = osp_hash_mix(OSP_HASH_START, one->call->job->job_id);
 
 	hash = osp_hash_mix(hash, one->asked_now == &one->forced);
-
 	return osp_hash_mix(hash, (uint64_t)bit_ffs(one->left));
 }
 

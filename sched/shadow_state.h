@@ -187,7 +187,8 @@ enum shadow_record {
 	SHADOW_RECORDS,
 };
 
-/* OWN: nothing is written, what is there is compared. */
+/* How a field is read back: the shadow writes a value of its own into it, and into an OWN one none:
+ * there it compares the value that the field has. */
 enum shadow_field_kind {
 	SHADOW_NUMBER,
 	SHADOW_END, /* a time after every other */
@@ -276,6 +277,9 @@ void shadow_need(const job_record_t *job, bool whole_nodes, bool shares,
 
 /* Returns whether Slurm counts the memory that the job holds. */
 bool shadow_counts_memory(const job_record_t *job);
+
+/* Returns what Slurm counts of one generic resource of a node; NULL if it has none. */
+const gres_node_state_t *shadow_node_gres_state(const node_record_t *node, uint32_t plugin_id);
 
 /* Returns how many of one generic resource a node has, used or not. */
 uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);

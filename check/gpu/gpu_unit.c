@@ -394,7 +394,7 @@ static unsigned int find_ms(const struct osp_check_context *context)
 	return most_ms && most_ms < own_ms ? most_ms : own_ms;
 }
 
-bool osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms)
+void osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms)
 {
 	struct osp_hang_signs signs = {.waited_ms = 0};
 	char why[OSP_WHY_BYTES];
@@ -404,7 +404,7 @@ bool osp_units_look(struct osp_check_context *context, struct osp_units *units, 
 
 	if (until_ms && until_ms < now_ms + most_ms)
 		most_ms = until_ms > now_ms ? (unsigned int)(until_ms - now_ms) : 0;
-	return find_once(context, most_ms, &look, true, &signs) == OSP_FOUND;
+	(void)find_once(context, most_ms, &look, true, &signs);
 }
 
 enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,

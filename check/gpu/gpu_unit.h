@@ -36,9 +36,9 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 
 /*
  * Asks once more, once, until `until_ms` (0: as long as osp_units_find()), for what has changed.
- * Returns true with at least one unit (free units->units), false if NVML did not answer.
+ * Free units->units; there are none if NVML did not answer.
  */
-bool osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms);
+void osp_units_look(struct osp_check_context *context, struct osp_units *units, uint64_t until_ms);
 
 /*
  * Keeps other runs of root's off the GPUs, because two at once would each measure half the speed.

@@ -20,7 +20,8 @@ void osp_pardon_look(struct osp_runner *runner, struct osp_pardon_look *look)
 				   ? now_ms + (runner->budget_end_ms - now_ms) / 2
 				   : now_ms;
 	memset(look, 0, sizeof(*look));
-	look->known = runner->found && osp_units_look(runner->context, &look->units, until_ms);
+	if (runner->found)
+		osp_units_look(runner->context, &look->units, until_ms);
 	look->at_ms = osp_now_ms();
 }
 

@@ -150,10 +150,10 @@ int osp_speeds_report(const struct osp_check_context *context, struct osp_outcom
 
 /* --- run_pardon.c ----------------------------------------------------------------------------- */
 
-/* The GPUs at one time, as NVML reports them. */
+/* The GPUs at one time, as NVML reports them; none if it did not answer in half of what was left of
+ * the budget. */
 struct osp_pardon_look {
 	struct osp_units units;
-	bool known; /* false: NVML did not answer in half of what is left of the budget */
 	uint64_t at_ms;
 };
 

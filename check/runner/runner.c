@@ -86,7 +86,6 @@ static int measure_again(struct osp_runner *runner, enum osp_check_group group,
 
 	osp_pardon_look(runner, &before);
 	slow = osp_pardon_first(runner, group, &before);
-	look_for_others(runner, group);
 	runner->again = true;
 	for (int round = 1; slow && !state && round < OSP_SPEED_ROUNDS && !osp_budget_over(runner);
 	     round++) {
@@ -113,10 +112,9 @@ static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 	look_for_others(runner, group);
 	if (add(runner) || osp_lanes_run(runner) || judge_speeds(runner, group, &slow))
 		return -1;
+	look_for_others(runner, group);
 	if (slow && measure_again(runner, group, add))
 		return -1;
-	if (!slow)
-		look_for_others(runner, group);
 	for (size_t i = 0; i < runner->run->count; i++) {
 		struct osp_outcome *outcome = &runner->run->outcomes[i];
 

@@ -215,23 +215,30 @@ static int add_instance(struct asking *asking, uint32_t node, struct osp_import_
 	return osp_import_instance(asking->import, instance, error);
 }
 
+/* Returns what EC2 says of a place; `switches` has room for OSP_EC2_NODES_MAX. */
+static struct osp_import_instance instance_of(const struct osp_ec2_record *record,
+					      const char **switches)
+{
+	for (size_t i = 0; i < record->node_count; i++)
+		switches[i] = record->nodes[i];
+	return (struct osp_import_instance){.switches = switches,
+					    .switch_count = record->node_count,
+					    .zone_id = word(record->zone_id),
+					    .zone_name = word(record->zone_name),
+					    .block = word(record->block),
+					    .note = {.instance_id = record->id}};
+}
+
 static int note_place(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct asking *asking = context;
 	uint32_t node = osp_name_table_find(&asking->table, TAG_INSTANCE, record->id);
 	const char *switches[OSP_EC2_NODES_MAX];
-	struct osp_import_instance instance = {.id = record->id,
-					       .switches = switches,
-					       .switch_count = record->node_count,
-					       .zone_id = word(record->zone_id),
-					       .zone_name = word(record->zone_name),
-					       .block = word(record->block),
-					       .note = {.instance_id = record->id}};
+	struct osp_import_instance instance = instance_of(record, switches);
 
 	if (node == OSP_NAME_ABSENT || !asking->ids[node])
 		return 0;
-	for (size_t i = 0; i < record->node_count; i++)
-		switches[i] = record->nodes[i];
+	instance.id = record->id;
 	return add_instance(asking, node, &instance, error);
 }
 
@@ -375,21 +382,14 @@ static int note_reservation(const struct osp_ec2_record *record, void *context,
 {
 	struct asking *asking = context;
 	const char *switches[OSP_EC2_NODES_MAX];
-	struct osp_import_instance instance = {.reserved_type = record->type,
-					       .switches = switches,
-					       .switch_count = record->node_count,
-					       .zone_id = word(record->zone_id),
-					       .zone_name = word(record->zone_name),
-					       .block = word(record->block),
-					       .note = {.instance_id = record->id}};
+	struct osp_import_instance instance = instance_of(record, switches);
 	uint32_t number = find_reservation(asking, record->id), own;
 
 	/* a page that began anew reports it twice */
 	if (number == OSP_NAME_ABSENT || asking->reservations[number].answered)
 		return 0;
 	asking->reservations[number].answered = true;
-	for (size_t i = 0; i < record->node_count; i++)
-		switches[i] = record->nodes[i];
+	instance.reserved_type = record->type;
 	for (uint32_t node = 0; record->node_count && node < asking->question->nodes->count;
 	     node++) {
 		if (is_reserved(asking, node, &own) && own == number &&
@@ -572,9 +572,8 @@ static void report_gaps(struct asking *asking)
 		osp_text_printf(warnings,
 				"%u call%s failed, %u node%s the place of the last good "
 				"answer: %s\n",
-				gaps->failed_calls, osp_plural_s(gaps->failed_calls),
-				asking->kept, asking->kept == 1 ? " keeps" : "s keep",
-				gaps->first.text);
+				gaps->failed_calls, osp_plural_s(gaps->failed_calls), asking->kept,
+				asking->kept == 1 ? " keeps" : "s keep", gaps->first.text);
 	if (gaps->unknown_ids)
 		osp_text_printf(warnings, "EC2 does not know %u of the instances\n",
 				gaps->unknown_ids);

@@ -8,21 +8,24 @@
 
 #include "lib/base/document.h"
 
+/* Returns what a compute resource says of its reservation; NULL if it says nothing. */
+static const struct osp_value *id_of(const struct osp_value *resource)
+{
+	return resource->type == OSP_VALUE_MAP ? osp_value_get(resource, "CapacityReservationId")
+					       : NULL;
+}
+
 /* Returns the reservation of a compute resource; NULL if it has none, or several. */
 static const char *reservation_of(const struct osp_value *resource)
 {
-	const struct osp_value *id = resource->type == OSP_VALUE_MAP
-					     ? osp_value_get(resource, "CapacityReservationId")
-					     : NULL;
+	const struct osp_value *id = id_of(resource);
 
 	return id && id->type == OSP_VALUE_SCALAR && id->text[0] ? id->text : NULL;
 }
 
 static bool has_several(const struct osp_value *resource)
 {
-	const struct osp_value *id = resource->type == OSP_VALUE_MAP
-					     ? osp_value_get(resource, "CapacityReservationId")
-					     : NULL;
+	const struct osp_value *id = id_of(resource);
 
 	return id && id->type == OSP_VALUE_LIST;
 }

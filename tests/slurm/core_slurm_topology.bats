@@ -4,6 +4,7 @@
 
 load helpers
 load backup_helpers
+load slurm_topology_helpers
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -29,17 +30,6 @@ teardown() {
 	end_test
 }
 
-# fabric [NODES [NODES]]: what the watch reads; n[1-3] and n[4-6] under a spine each
-fabric() {
-	cat >"$ONESPINE_CLUSTER/told.conf.new" <<-END
-		SwitchName=s1 Switches=l1
-		SwitchName=s2 Switches=l2
-		SwitchName=l1 Nodes=${1:-n[1-3]}
-		SwitchName=l2 Nodes=${2:-n[4-6]}
-	END
-	mv "$ONESPINE_CLUSTER/told.conf.new" "$ONESPINE_CLUSTER/told.conf"
-}
-
 watch_begins() {
 	started watch "${ONESPINE_PREFIX:?}/bin/onespine" topology watch --from="topograph:$ONESPINE_CLUSTER/told.conf" \
 		--interval=1
@@ -51,11 +41,6 @@ journal_has() {
 
 journal_since() {
 	tail -n "+$(($1 + 1))" "$BATS_FILE_TMPDIR/watch.log" | grep -q -- "$2"
-}
-
-# slurm_has NODE TOPOLOGY: what Slurm says of the node, and whether its tree has it there
-slurm_has() {
-	[[ $(scontrol -o show node "$1") =~ \ Topology=([^ ]*) ]] && [[ ${BASH_REMATCH[1]} == "$2" ]]
 }
 
 in_switch() {

@@ -6,6 +6,7 @@
 
 load helpers
 load backup_helpers
+load slurm_topology_helpers
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -49,17 +50,6 @@ teardown() {
 	[[ -n ${BATS_TEST_COMPLETED-} ]] || cat "$BATS_FILE_TMPDIR"/{first,second,backup}.log || true
 }
 
-# fabric [NODES [NODES]]: what both watches read; n[1-3] and n[4-6] under a spine each
-fabric() {
-	cat >"$ONESPINE_CLUSTER/told.conf.new" <<-END
-		SwitchName=s1 Switches=l1
-		SwitchName=s2 Switches=l2
-		SwitchName=l1 Nodes=${1:-n[1-3]}
-		SwitchName=l2 Nodes=${2:-n[4-6]}
-	END
-	mv "$ONESPINE_CLUSTER/told.conf.new" "$ONESPINE_CLUSTER/told.conf"
-}
-
 # watch_begins NAME HOST: the watch on a controller's host
 watch_begins() {
 	# shellcheck disable=SC2016
@@ -70,11 +60,6 @@ watch_begins() {
 # last_says NAME PATTERN: its last line
 last_says() {
 	tail -n 1 "$BATS_FILE_TMPDIR/$1.log" | grep -qE -- "$2"
-}
-
-# slurm_has NODE TOPOLOGY
-slurm_has() {
-	[[ $(scontrol -o show node "$1") =~ \ Topology=([^ ]*) ]] && [[ ${BASH_REMATCH[1]} == "$2" ]]
 }
 
 # in_switch NODE SWITCH: Slurm's tree has it there
