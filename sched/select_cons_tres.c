@@ -127,18 +127,23 @@ int fini(void)
 	return slurm_fini ? slurm_fini() : SLURM_SUCCESS;
 }
 
-/* Says, once, that the shadow was built for another Slurm. */
 static void say_other_layout(const char *why)
 {
-	static bool reported;
+	error("onespine: %s was built with headers of another Slurm %s than this one: %s. Build "
+	      "Onespine with the source that this Slurm was built from, patches and options of "
+	      "configure included, or take onespine out of JobSubmitPlugins and PluginDir",
+	      own_path(), SLURM_VERSION_STRING, why);
+}
 
-	if (!reported)
-		error("onespine: %s was built with headers of another Slurm %s than this one: %s. "
-		      "Build Onespine with the source that this Slurm was built from, patches and "
-		      "options of configure included, or take onespine out of JobSubmitPlugins "
-		      "and PluginDir",
-		      own_path(), SLURM_VERSION_STRING, why);
-	reported = true;
+/* Holds gangs by their license; if policy or slurm.conf have it otherwise, ends slurmctld. */
+static void hold_gangs(void)
+{
+	if (shadow_state.config && osp_config_holds(shadow_state.config) &&
+	    shadow_license_withdraw())
+		error("onespine: Slurm places jobs by itself, and every gang waits for license "
+		      "onespine, until slurmctld is started with such a build");
+	else
+		fatal("onespine: gangs would be placed anywhere, so slurmctld ends");
 }
 
 /* Checks the layout once: a failure stops slurmctld, so only its start may fail.
@@ -195,16 +200,32 @@ static void forget_what_was_tried(job_record_t *job)
 
 /*
  * Returns whether a record is laid out as in this build's headers. Any other record would be read
- * wrongly, and is left alone.
+ * wrongly, and is left alone. Up to 23.11 that can be found with the first job alone, if slurmctld
+ * had none when it began: from then on Slurm itself holds every gang, or slurmctld ends.
  */
 static bool record_is_sound(const job_record_t *job)
 {
+	static bool reported;
 	char why[128];
 
+	if (shadow_state.license_withdrawn)
+		return false;
 	if (shadow_layout_fits_job(job, why, sizeof(why)))
 		return true;
-	say_other_layout(why);
+	if (!reported || !OSP_HAVE_JOB_RECORD_CREATE)
+		say_other_layout(why);
+	reported = true;
+	if (!OSP_HAVE_JOB_RECORD_CREATE)
+		hold_gangs();
 	return false;
+}
+
+/* Returns whether a job waits for more licenses than there are, as every gang does where the
+ * license of gangs was withdrawn. Slurm's scheduler may have looked at licenses before that. */
+static bool is_held_by_license(job_record_t *job, uint16_t mode)
+{
+	return shadow_state.license_withdrawn && job->job_id && mode != SELECT_MODE_TEST_ONLY &&
+	       license_job_test(job, time(NULL), false) == SLURM_ERROR;
 }
 
 /* Returns whether a job's nodes are counted: not those of a synthetic job. */
@@ -345,8 +366,11 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 	int rc;
 
 	if (inside || !is_gang_call(job, max_nodes, mode, &effective))
-		return shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes, mode,
-					     candidates, preempted, OSP_JOB_TEST_TAIL_VALUES);
+		return is_held_by_license(job, mode)
+			       ? SLURM_ERROR
+			       : shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes,
+						       mode, candidates, preempted,
+						       OSP_JOB_TEST_TAIL_VALUES);
 	shadow_license_drop(job);
 	if (effective.mode == OSP_MODE_ENFORCE)
 		shadow_license_carry(job);

@@ -84,8 +84,9 @@ static bool fits_job(const job_record_t *job, char *why, size_t why_bytes)
 {
 	return is("job", bytes_of(job), shadow_layout.job_bytes, job->magic == JOB_MAGIC, why,
 		  why_bytes) &&
-	       is("job's details", bytes_of(job->details), shadow_layout.details_bytes,
-		  job->details->magic == DETAILS_MAGIC, why, why_bytes);
+	       (!job->details ||
+		is("job's details", bytes_of(job->details), shadow_layout.details_bytes,
+		   job->details->magic == DETAILS_MAGIC, why, why_bytes));
 }
 
 static bool fits_node(node_record_t *node, char *why, size_t why_bytes)
@@ -138,56 +139,45 @@ static bool fits_new_job(char *why, size_t why_bytes)
 	return fits;
 }
 
+#else
+
+/* Zeroes after a job of ours, in case Slurm's has more bytes and it looks at these. */
+#define MORE_BYTES 4096
+
+/* Has the fields of a job of ours read back. */
+static bool reads_back(part_record_t *partition, char *why, size_t why_bytes)
+{
+	job_record_t *job = xmalloc(sizeof(*job) + MORE_BYTES);
+	bool fits;
+
+	job->magic = JOB_MAGIC;
+	job->details = xmalloc(sizeof(*job->details) + MORE_BYTES);
+	job->details->magic = DETAILS_MAGIC;
+	fits = shadow_reads_back_job(job, partition, why, why_bytes);
+	if (fits) {
+		xfree(job->details);
+		xfree(job);
+	}
+	return fits;
+}
+
+/* Slurm's library makes no job. Compares the first of those that slurmctld has read from its saved
+ * state; if there is none, shadow_layout_fits_job() compares the first that comes. */
+static bool fits_new_job(char *why, size_t why_bytes)
+{
+	part_record_t *partition = any_partition();
+	job_record_t *job = job_list ? list_peek(job_list) : NULL;
+
+	return (!partition || reads_back(partition, why, why_bytes)) &&
+	       (!job || fits_job(job, why, why_bytes));
+}
+
+#endif
+
 bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
 {
 	return fits_job(job, why, why_bytes);
 }
-
-#else
-
-/* Slurm's library makes no job: shadow_layout_fits_job() looks at the first. */
-static bool fits_new_job(char *why, size_t why_bytes)
-{
-	(void)why;
-	(void)why_bytes;
-	return true;
-}
-
-/* Has the fields of a job read back, of the size that another job had. */
-static bool reads_back(char *why, size_t why_bytes)
-{
-	part_record_t *partition = any_partition();
-	job_record_t *job;
-	bool fits;
-
-	if (!partition)
-		return true;
-	job = xmalloc(sizeof(*job));
-	job->magic = JOB_MAGIC;
-	job->details = xmalloc(sizeof(*job->details));
-	job->details->magic = DETAILS_MAGIC;
-	fits = shadow_reads_back_job(job, partition, why, why_bytes);
-	xfree(job->details);
-	xfree(job);
-	return fits;
-}
-
-bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
-{
-	static bool was_read_back, differs;
-	static char difference[128];
-
-	if (!fits_job(job, why, why_bytes))
-		return false;
-	if (!was_read_back)
-		differs = !reads_back(difference, sizeof(difference));
-	was_read_back = true;
-	if (differs)
-		snprintf(why, why_bytes, "%s", difference);
-	return !differs;
-}
-
-#endif
 
 bool shadow_layout_fits(char *why, size_t why_bytes)
 {

@@ -26,13 +26,26 @@
 
 void shadow_license_offer(void)
 {
-	char *licenses = osp_gang_license_offer(slurm_conf.licenses);
+	char *licenses =
+		shadow_state.license_withdrawn ? NULL : osp_gang_license_offer(slurm_conf.licenses);
 
 	if (!licenses)
 		return;
 	xfree(slurm_conf.licenses);
 	slurm_conf.licenses = xstrdup(licenses);
 	free(licenses);
+}
+
+bool shadow_license_withdraw(void)
+{
+	char *licenses = osp_gang_license_is_in(slurm_conf.licenses)
+				 ? osp_gang_license_only(slurm_conf.licenses)
+				 : NULL;
+
+	if (licenses)
+		shadow_state.license_withdrawn = license_update(licenses) == SLURM_SUCCESS;
+	free(licenses);
+	return shadow_state.license_withdrawn;
 }
 
 static int is_gangs_license(void *item, void *nothing)
@@ -63,7 +76,8 @@ static void give_back(job_record_t *job)
 
 void shadow_license_drop(job_record_t *job)
 {
-	if (!job->license_list || !osp_gang_license_is_in(job->licenses))
+	if (shadow_state.license_withdrawn || !job->license_list ||
+	    !osp_gang_license_is_in(job->licenses))
 		return;
 	give_back(job);
 	list_delete_all(job->license_list, is_gangs_license, NULL);
@@ -144,6 +158,7 @@ static int look_at(void *item, void *nothing)
 
 void shadow_license_jobs(void)
 {
-	if (job_list && osp_gang_license_is_in(slurm_conf.licenses))
+	if (!shadow_state.license_withdrawn && job_list &&
+	    osp_gang_license_is_in(slurm_conf.licenses))
 		list_for_each(job_list, look_at, NULL);
 }

@@ -101,6 +101,11 @@ uint64_t shadow_choice_of(const job_record_t *job);
  * from what it has read. */
 void shadow_license_offer(void);
 
+/* Takes that offer back, for a slurmctld in which no gang has started: Slurm itself holds every
+ * gang then, as without a shadow. Returns false if slurm.conf does not name the license. Under
+ * Slurm's job write lock. */
+bool shadow_license_withdraw(void);
+
 /* Gives a gang's words the license, if they have none. Returns false for alternatives (a|b), beside
  * which Slurm takes no other. Under Slurm's job write lock. */
 bool shadow_license_carry(job_record_t *job);

@@ -45,7 +45,8 @@ struct shadow_state {
 	struct osp_nodeset *reserved;	/* of these, the ones in a reservation that has begun */
 	int64_t *place_boot_s;		/* by node: osp_place_boot_s() of its place */
 	struct osp_nodeset *old_places; /* nodes whose place does not hold now, or is reserved */
-	bool places_changed; /* place_boot_s has changed since old_places was looked at */
+	bool places_changed;	/* place_boot_s has changed since old_places was looked at */
+	bool license_withdrawn; /* slurmctld's records are others: it holds gangs by itself */
 };
 
 extern struct shadow_state shadow_state;
@@ -165,15 +166,15 @@ struct shadow_layout {
 };
 
 /*
- * Looks at a node, a partition and, if Slurm's library can make one (from 24.05 on), an empty job.
- * Returns false with `why` if one of them does not have the size or the mark that this build's
- * headers say, or if Slurm reads one of its fields elsewhere. Called once, after Slurm has read its
- * nodes, with its locks held for writing.
+ * Looks at a node, a partition and a job: an empty one if Slurm's library can make it (from 24.05
+ * on), else one of this build and one that slurmctld has saved, if there is any. Returns false with
+ * `why` if one of them does not have the size or the mark that this build's headers say, or if
+ * Slurm reads one of its fields elsewhere. Called once, after Slurm has read its nodes and saved
+ * jobs, with its locks held for writing.
  */
 bool shadow_layout_fits(char *why, size_t why_bytes);
 
-/* Does the same for one job that has details. Before 24.05 the first job that fits has the fields
- * read back, too. */
+/* Compares the size and the mark of one job that has details. */
 bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes);
 
 /* --- shadow_readback.c ------------------------------------------------------------------------ */

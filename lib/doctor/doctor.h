@@ -104,6 +104,7 @@ struct osp_running {
 	const char *block_ends;
 	/* The first partition with nodes in these of which a job has no limit if it names none. */
 	const char *block_partition;
+	const char *gang_licenses; /* as slurmctld has it, "onespine:1"; NULL: it has none */
 	const char *launch_left; /* reservations of launches with which no gang waits; NULL: none */
 	enum osp_probe probe;
 };

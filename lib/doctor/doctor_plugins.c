@@ -245,12 +245,31 @@ void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
 	}
 }
 
+/* Reports that the slurmctld that runs holds every gang, though the installed build fits. */
+static void check_held_now(struct osp_diagnosis *diagnosis)
+{
+	const char *count = diagnosis->facts->running.gang_licenses;
+
+	if (!count || diagnosis->facts->running.probe != OSP_PROBE_OURS ||
+	    would_hold(diagnosis->facts, installed_slurm(diagnosis->facts)) ||
+	    !osp_gang_license_holds(count))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "slurmctld offers %s of licenses, so every gang waits: its records are not as in "
+		 "the headers of the shadow's build (its log names the difference), or it was "
+		 "started before that build was installed",
+		 count);
+	osp_cure(diagnosis, "build Onespine with the source that this Slurm was built from, its "
+			    "patches included, and start slurmctld again");
+}
+
 void osp_rule_without_match(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	const char *licenses;
 	char *with;
 
+	check_held_now(diagnosis);
 	if (!facts->holds_gangs || has_license(facts))
 		return;
 	licenses = osp_slurm_conf_value(facts->conf, "Licenses", NULL);

@@ -38,6 +38,7 @@ struct fake_slurm {
 	int unpack_rc;			/* what unpack_msg() returns instead */
 	bool hides_nodes;		/* no node is described */
 	bool faults;			/* reading a record ends with a signal */
+	jmp_buf at_fatal;		/* where slurmctld would end */
 	uint32_t qos_locks;		/* taken, and not given back */
 	bool reads_another_partition;	/* of a job */
 	void (*at_lock)(uint32_t lock); /* called before the lock of this number is taken */

@@ -75,19 +75,92 @@ other_layout() {
 	matches "$output" 'a node has [0-9]+ bytes and not [0-9]+\. Build Onespine with the source'
 }
 
-@test "the same for a job's record: at the start from 24.05 on, before that with the first gang" {
-	mkdir "$BATS_TEST_TMPDIR/other"
-	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
-	other_layout "$BATS_TEST_TMPDIR/other/select_cons_tres.so" 3
-	if ! slurm_at_least 24.05; then
-		cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
-		submit --gang -N2
-		await 20 log_since 'headers of another Slurm 2[0-9.]+ than this one: a job has [0-9]+ bytes and not'
-		cluster_stop
-		cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
-	else
+# other_jobs DIR: a shadow whose headers say more of a job than this Slurm has
+other_jobs() {
+	mkdir "$1"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$1/"
+	other_layout "$1/select_cons_tres.so" 3
+}
+
+@test "the same for a job's record, of which one is saved before 24.05" {
+	other_jobs "$BATS_TEST_TMPDIR/other"
+	if slurm_at_least 24.05; then
 		fails_to_start 'a job has' --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+		return
 	fi
+	free_all
+	held=$(submit --hold -N1)
+	await_saved "$held"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/"
+	sed "s#^PluginDir=.*#PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS#" \
+		"$BATS_TEST_TMPDIR/slurm.conf" >"$BATS_TEST_TMPDIR/others"
+	log_mark
+	run start_with "$BATS_TEST_TMPDIR/others"
+	[[ $status != 0 ]]
+	log_since 'was built with headers of another Slurm 2[0-9.]+ than this one: a job has [0-9]+ bytes and not [0-9]+\. Build'
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$ONESPINE_CLUSTER/"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	job_is "$held" PENDING
+	scancel "$held"
+}
+
+is_queued() {
+	[[ -n $(squeue -h -n "$1" -o %A) ]]
+}
+
+@test "the same before 24.05 where no job is saved: gangs are held from the first job on, others run" {
+	slurm_at_least 24.05 && skip "found at the start there"
+	other_jobs "$BATS_TEST_TMPDIR/other"
+	cluster_start --nodes 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf Licenses=onespine:1,tool:2 \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	sed 's/^SchedulerParameters=.*/&,allow_zero_lic/' "$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/others"
+	sed "s#^PluginDir=.*#PluginDir=$PREFIX/lib/onespine/slurmctld:$PREFIX/lib/onespine:$PLUGINS#" \
+		"$BATS_TEST_TMPDIR/others" >"$BATS_TEST_TMPDIR/matching"
+	start_with "$BATS_TEST_TMPDIR/others"
+	[[ $(scontrol -o show licenses onespine) == *Total=1000000* ]]
+	# Slurm would start it at once, as it has looked at its licenses before it asks the shadow
+	srun --gang -N2 --exclusive -J first sleep 600 &>/dev/null 3>&- &
+	await 20 is_queued first
+	first=$(squeue -h -n first -o %A)
+	await 20 is_held "$first"
+	log_since 'headers of another Slurm 2[0-9.]+ than this one: a job has [0-9]+ bytes and not'
+	log_since 'Slurm places jobs by itself, and every gang waits for license onespine, until slurmctld is started with such'
+	[[ $(scontrol -o show licenses onespine) == *Total=1\ * ]]
+	tool=$(submit -N1 --exclusive -L tool:2)
+	await_job "$tool" RUNNING
+	plain=$(submit -N2 --exclusive)
+	await_job "$plain" RUNNING
+	second=$(submit --gang -N2 --exclusive)
+	scancel "$plain" "$tool"
+	scontrol reconfigure
+	await 20 is_held "$second"
+	other=$(submit -N1 --exclusive) # a whole cycle later
+	await_job "$other" RUNNING
+	equal "$(job_state "$first") $(job_state "$second")" "PENDING PENDING"
+	run onespine doctor
+	holds "$output" 'slurmctld offers onespine:1 of licenses, so every gang waits'
+
+	# the build that fits brings them back
+	scancel "$other"
+	await_saved "$second"
+	start_with "$BATS_TEST_TMPDIR/matching"
+	await_job "$first" RUNNING
+	await_job "$second" RUNNING
+	on_one_spine "$first"
+	on_one_spine "$second"
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
+@test "the same without a license that could hold them: slurmctld ends" {
+	slurm_at_least 24.05 && skip "found at the start there"
+	other_jobs "$BATS_TEST_TMPDIR/other"
+	cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	submit -N1 || true
+	await 20 log_since 'fatal: onespine: gangs would be placed anywhere, so slurmctld ends'
+	cluster_stop || true
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
 
 # other_field FILE FIELD: that field of a record 4 bytes later than the headers say
@@ -116,27 +189,13 @@ refuses_field() {
 	matches "$output" "this one: it (reads a $2's [a-z_]+ elsewhere|faults when it reads a $2 as this build writes it)\. Build Onespine with the source"
 }
 
-@test "Slurm reads a field of a node, a partition or, from 24.05 on, a job elsewhere" {
+@test "Slurm reads a field of a node, a partition or a job elsewhere" {
 	mkdir "$BATS_TEST_TMPDIR/other"
 	refuses_field mem_spec_limit node
 	refuses_field cpus_efctv node
 	refuses_field priority_tier partition
-	if slurm_at_least 24.05; then
-		refuses_field time_min job
-		refuses_field ntasks_per_node job
-	fi
-}
-
-@test "the same for a job before 24.05: with the first gang" {
-	slurm_at_least 24.05 && skip "there at the start"
-	mkdir "$BATS_TEST_TMPDIR/other"
-	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
-	other_field "$BATS_TEST_TMPDIR/other/select_cons_tres.so" time_min
-	cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
-	submit --gang -N2
-	await 20 log_since "headers of another Slurm 2[0-9.]+ than this one: it reads a job's time_min elsewhere"
-	cluster_stop
-	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+	refuses_field time_min job
+	refuses_field ntasks_per_node job
 }
 
 @test "another SelectType" {

@@ -277,6 +277,18 @@ static void test_versions(void **state)
 	       "warning without-match: slurm.conf does not offer one license onespine, so it holds "
 	       "no gang: when Slurm is updated before Onespine, slurmctld does not start | "
 	       "/e/slurm.conf:4: Licenses=tool:2,onespine:1 instead of onespine:4,tool:2");
+	host.facts.running.probe = OSP_PROBE_OURS;
+	host.facts.running.gang_licenses = "onespine:1";
+	expect(&host, RIGHT "Licenses=onespine:1\n",
+	       "wrong without-match: slurmctld offers onespine:1 of licenses, so every gang waits: "
+	       "its records are not as in the headers of the shadow's build (its log names the "
+	       "difference), or it was started before that build was installed | build Onespine "
+	       "with the source that this Slurm was built from, its patches included, and start "
+	       "slurmctld again");
+	host.facts.running.gang_licenses = "onespine:1000000";
+	expect(&host, RIGHT "Licenses=onespine:1\n", "");
+	host.facts.running.gang_licenses = NULL;
+	host.facts.running.probe = OSP_PROBE_UNKNOWN;
 	host.folders[2].select.version = 0x190b08; /* another release */
 	host.folders[0].select.version = host.folders[1].job_submit.version = V22;
 	host.facts.before_start = true;

@@ -363,6 +363,8 @@ static void looks_at_a_partition_of_the_first_node(void **state)
 	default_part_loc = partition;
 }
 
+#if OSP_HAVE_JOB_RECORD_CREATE
+
 /* Such a job is Slurm's alone: not read, not counted, not placed. */
 static void leaves_a_job_of_another_layout_to_slurm(void **state)
 {
@@ -389,6 +391,112 @@ static void leaves_a_job_of_another_layout_to_slurm(void **state)
 	FREE_NULL_BITMAP(bitmap);
 	free(all);
 }
+
+#else
+
+/* Slurm makes no job for us, but may have saved one. */
+static void compares_a_saved_job(void **state)
+{
+	job_record_t *job = fake_job(7, 2);
+	__typeof__(job->details) details = job->details;
+	char why[128];
+
+	(void)state;
+	assert_true(shadow_layout_fits(why, sizeof(why)));
+	details->magic++;
+	assert_false(shadow_layout_fits(why, sizeof(why)));
+	assert_string_equal(why, "a job's details has its mark elsewhere");
+	details->magic--;
+	job->details = NULL; /* one that has ended */
+	assert_true(shadow_layout_fits(why, sizeof(why)));
+	job->magic++;
+	assert_false(shadow_layout_fits(why, sizeof(why)));
+	assert_string_equal(why, "a job has its mark elsewhere");
+	job->magic--;
+	job->details = details;
+	bent_field = shadow_fields[0];
+	fake_slurm.at_description = says_another;
+	assert_false(shadow_layout_fits(why, sizeof(why)));
+	assert_string_equal(why, "it reads a job's admin_comment elsewhere");
+	fake_slurm.at_description = NULL;
+}
+
+/* Holds gangs by their license from the first job on that is no such record. */
+static void withdraws_the_license(void **state)
+{
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	job_record_t *job = fake_job(7, 2), *other = fake_job(8, 2);
+	const char *log;
+
+	(void)state;
+	slurm_conf.licenses = xstrdup("tool:2,onespine:1");
+	start_plugin();
+	assert_string_equal(slurm_conf.licenses, "tool:2,onespine:1000000");
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	job->licenses = xstrdup("onespine:2");
+	job->license_list = list_create(NULL);
+	job->details->magic++;
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_ERROR);
+	log = fake_slurm_log();
+	assert_non_null(strstr(log, "a job's details has its mark elsewhere. Build Onespine"));
+	assert_non_null(strstr(log, "licenses are now tool:2,onespine:1\n"));
+	assert_non_null(strstr(log, "every gang waits for license onespine"));
+	assert_int_equal(fake_slurm.tests, 0);
+	job->details->magic--;
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_WILL_RUN), SLURM_ERROR);
+	assert_int_equal(fake_slurm.tests, 0);
+	/* whether it could ever run, and jobs without the license, are Slurm's */
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	assert_int_equal(ask(other, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 2);
+	/* it keeps its license, and no later reading of slurm.conf offers more */
+	xfree(slurm_conf.licenses);
+	slurm_conf.licenses = xstrdup("tool:2,onespine:1");
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_reconfigure(), SLURM_SUCCESS);
+	assert_string_equal(slurm_conf.licenses, "tool:2,onespine:1");
+	assert_non_null(job->license_list);
+	assert_string_equal(fake_slurm_log(), "");
+	xfree(slurm_conf.licenses);
+	xfree(job->licenses);
+	FREE_NULL_LIST(job->license_list);
+	FREE_NULL_BITMAP(bitmap);
+	shadow_state.license_withdrawn = false;
+}
+
+/* Ends slurmctld where policy does not hold gangs, and where slurm.conf has no license for it. */
+static void ends_where_it_cannot_hold(void **state)
+{
+	static const struct {
+		const char *policy, *licenses;
+	} cases[] = {{"without_match: stop\n", "onespine:1"}, {"without_match: hold\n", "tool:1"}};
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	job_record_t *job = fake_job(7, 2);
+
+	(void)state;
+	job->magic++;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		xfree(slurm_conf.licenses);
+		slurm_conf.licenses = xstrdup(cases[i].licenses);
+		fake_slurm_file("onespine.yaml", cases[i].policy);
+		job->magic--;
+		start_plugin();
+		job->magic++;
+		if (setjmp(fake_slurm.at_fatal) == 0) {
+			ask(job, bitmap, 2, SELECT_MODE_RUN_NOW);
+			fail();
+		}
+		assert_non_null(strstr(fake_slurm_log(), "fatal: onespine: gangs would be placed "
+							 "anywhere, so slurmctld ends"));
+		assert_false(shadow_state.license_withdrawn);
+		fini();
+	}
+	job->magic--;
+	xfree(slurm_conf.licenses);
+	FREE_NULL_BITMAP(bitmap);
+}
+
+#endif
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -665,7 +773,13 @@ int main(void)
 		TEST(refuses_each_field_that_is_read_elsewhere),
 		TEST(refuses_what_it_cannot_read_back),
 		TEST(looks_at_a_partition_of_the_first_node),
+#if OSP_HAVE_JOB_RECORD_CREATE
 		TEST(leaves_a_job_of_another_layout_to_slurm),
+#else
+		TEST(compares_a_saved_job),
+		TEST(withdraws_the_license),
+		TEST(ends_where_it_cannot_hold),
+#endif
 		TEST(answers_the_seam),
 		TEST(counts_what_slurm_calls),
 		TEST(counts_memory_that_is_given_back),

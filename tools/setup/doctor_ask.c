@@ -24,6 +24,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/cloud/block_end.h"
+#include "lib/policy/gang_license.h"
 #include "lib/policy/request.h"
 #include "host/record/trial_file.h"
 #include "host/slurm/cluster_state.h"
@@ -226,6 +227,26 @@ static void report_launch_left(uid_t slurm_user)
 	free(list);
 }
 
+/* Reports how many of the license of gangs there are, as Licenses has it: "onespine:1". */
+static void report_gang_licenses(void)
+{
+	license_info_msg_t *known = NULL;
+	char words[64];
+
+	if (slurm_load_licenses(0, &known, 0) != SLURM_SUCCESS || !known)
+		return;
+	for (uint32_t i = 0; i < known->num_lic; i++) {
+		const slurm_license_info_t *license = &known->lic_array[i];
+
+		if (!license->name || strcmp(license->name, OSP_GANG_LICENSE) != 0)
+			continue;
+		snprintf(words, sizeof(words), OSP_GANG_LICENSE ":%lu",
+			 (unsigned long)license->total);
+		report("gang_licenses", words);
+	}
+	slurm_free_license_info_msg(known);
+}
+
 static void ask(const char *cluster, const char *topology_path)
 {
 	slurm_conf_t *conf = NULL;
@@ -248,6 +269,7 @@ static void ask(const char *cluster, const char *topology_path)
 		report_old_places(topology_path);
 	report_block_ends();
 	report_launch_left(conf->slurm_user_id);
+	report_gang_licenses();
 	report("end", "");
 }
 
@@ -281,6 +303,7 @@ static void take_value(struct osp_running *running, const char *line)
 		{"crossing=", &running->crossing},
 		{"block_ends=", &running->block_ends},
 		{"launch_left=", &running->launch_left},
+		{"gang_licenses=", &running->gang_licenses},
 		{"block_partition=", &running->block_partition},
 	};
 

@@ -765,6 +765,7 @@ void osp_doctor_free(struct osp_doctor *doctor)
 	free((char *)running->quarantined);
 	free((char *)running->block_ends);
 	free((char *)running->launch_left);
+	free((char *)running->gang_licenses);
 	free((char *)running->block_partition);
 	free((char *)running->old_places);
 	free((char *)running->unreported);
