@@ -9,6 +9,7 @@ NODE_WORDS='Sockets=2 CoresPerSocket=48 ThreadsPerCore=2 CPUs=192 RealMemory=200
 NODE_GRES=gpu:8
 JOB_WORDS=(--exclusive --gpus-per-node=8)
 INTERVAL_S=10
+PROFILE_HZ=499
 RUN_LIMIT_S=1800
 
 cluster() {
@@ -140,6 +141,7 @@ measure_started() {
 	local ticks submitted start_rss before
 	start_rss=$(controller_kib VmRSS)
 	((!extra)) || say_extra
+	((!profile)) || profile_begin
 	ticks=$(controller_cpu_ticks)
 	submit_all
 	submitted=$(controller_cpu_ticks)
@@ -149,6 +151,7 @@ measure_started() {
 	await_settled "$1"
 	local end_ticks rss hwm
 	end_ticks=$(controller_cpu_ticks)
+	((!profile)) || profile_end
 	rss=$(controller_kib VmRSS) hwm=$(controller_kib VmHWM)
 	timed_calls "$before" >"$run/calls"
 	running_jobs >"$run/running"
@@ -162,9 +165,25 @@ measure_started() {
 		"$(sdiag_value Backfilling 'Total cycles')" "$(sdiag_value Backfilling 'Mean cycle')" \
 		"$(sdiag_value Backfilling 'Max cycle')"
 	calls_sum <"$run/calls"
+	((!profile)) || printf ' samples=%s own_samples=%s' "$samples" "$own_samples"
 	printf ' start_rss_kib=%s rss_kib=%s hwm_kib=%s settled_cycle=%s load=%s slurm=%s\n' \
 		"$start_rss" "$rss" "$hwm" "$settled_cycle" "$(cut -d' ' -f1 /proc/loadavg)" \
 		"$(slurmctld -V | awk '{ print $2 }')"
+}
+
+# profile_begin: samples in whose code slurmctld's processor time is spent, from now to profile_end
+profile_begin() {
+	perf record -q -F "$PROFILE_HZ" -o "$run/perf" -p "$controller" &
+	profiler=$!
+}
+
+# profile_end: fills samples and own_samples, those in a file of Onespine's
+profile_end() {
+	kill "$profiler"
+	wait "$profiler" || true
+	read -r samples own_samples < <(perf script -i "$run/perf" -F ip,dso 2>/dev/null |
+		awk '/\/lib\/onespine\// { own++ } END { print NR, own + 0 }')
+	((samples)) || die "perf took no samples of slurmctld"
 }
 
 seconds() {

@@ -102,21 +102,28 @@ plain_table() {
 		note("cpu", v["cpu_s"])
 		note("main", v["main_mean_us"] / 1000)
 		note("bf", v["bf_mean_us"] / 1000)
+		note("select", (v["main_test_us"] + v["bf_test_us"]) / 1e6)
+		note("beside", (v["main_own_us"] + v["bf_own_us"]) / 1000)
+		samples[system_name] += v["samples"]
+		own[system_name] += v["own_samples"]
 		note("memory", v["hwm_kib"] / 1024)
 		note("started", v["started"])
 	}
 	END {
-		print "| jobs without `--gang`: mean (range) | runs | started | CPU s | main mean ms | backfill mean ms | memory MiB |"
-		print "|---|---|---|---|---|---|---|"
+		print "| jobs without `--gang`: mean (range) | runs | started | CPU s | main mean ms | backfill mean ms | in select s | of it not Slurm\047s ms | memory MiB |"
+		print "|---|---|---|---|---|---|---|---|---|"
 		split(both, order, " ")
 		label[order[1]] = stock
 		label[order[2]] = "the same with Onespine"
 		for (i = 1; i <= 2; i++) {
 			system_name = order[i]
-			printf "| %s | %d |%s%s%s%s%s\n", label[system_name], count[system_name SUBSEP "cpu"], \
+			printf "| %s | %d |%s%s%s%s%s%s%s\n", label[system_name], count[system_name SUBSEP "cpu"], \
 				cell("started", "%.0f"), cell("cpu", "%.2f"), cell("main", "%.0f"), cell("bf", "%.0f"), \
-				cell("memory", "%.1f")
+				cell("select", "%.2f"), cell("beside", "%.1f"), cell("memory", "%.1f")
 		}
+		if (samples[order[2]])
+			printf "\nOf %d samples of the processor time of slurmctld with Onespine, %d were in Onespine\047s code.\n", \
+				samples[order[2]], own[order[2]]
 	}'
 	[[ ! -r $work/same ]] || cat "$work/same"
 }
