@@ -45,8 +45,8 @@ static void try_next_port(struct gate_loop *loop)
 		pause_then_retry(loop);
 }
 
-/* Nobody listens there. A gate has the first port unless another job's had it when it came: so most
- * rounds are of that one. */
+/* Tries the next port, since nobody listens at this one. A gate has the first port unless
+ * another job's had it when it came: so most rounds are of that one. */
 static void be_refused(struct gate_loop *loop)
 {
 	if (loop->above_port || loop->above_round % WHOLE_ROUND == 0) {

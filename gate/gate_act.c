@@ -40,7 +40,7 @@ static void gone(struct osp_gate_verdict *verdict)
 	snprintf(verdict->says, sizeof(verdict->says), "the job is gone meanwhile");
 }
 
-/* Memory that ran out must not start a job on a bad node, if policy drains bad ones. */
+/* Decides. If memory runs out, no job may start on a bad node, if policy drains bad ones. */
 static void decide_or_stop(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 			   const struct osp_gate_means *means, struct osp_gate_verdict *verdict)
 {
@@ -87,7 +87,7 @@ bool osp_gate_act_absent(const struct osp_gate_here *here, uint32_t rank)
 	return !here->policy->all_jobs && !here->gang->spares && has_no_gpus(here->gang, rank);
 }
 
-/* No gate runs on a node without GPUs of the job: its silence says nothing. */
+/* Excuses the nodes without GPUs of the job: no gate runs there, so their silence says nothing. */
 static void excuse_absent(const struct osp_gate_here *here, struct osp_gate_report *reports)
 {
 	for (uint32_t r = 0; r < here->gang->node_count; r++)
@@ -186,8 +186,8 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	return done;
 }
 
-/* Without slurmctld no script starts; the others need not wait for it, but this node's Prolog
- * does. */
+/* Puts off what only slurmctld can do. Without it no script starts; the others need not wait for
+ * it, but this node's Prolog does. */
 static void put_off(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 		    struct osp_gate_verdict *verdict)
 {

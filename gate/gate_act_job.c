@@ -73,7 +73,8 @@ static int collect_suspects(const struct osp_gate_here *here,
 	return code;
 }
 
-/* Those that AdminComment has room for; the oldest of the others may be given to the job again. */
+/* Writes the suspects for which AdminComment has room; the oldest of the others may be given to
+ * the job again. */
 static int remember_newest(const struct osp_gate_here *here, struct osp_gate_exclusion *exclusion,
 			   char **written)
 {
@@ -223,10 +224,8 @@ bool gate_act_stop_job(const struct osp_gate_here *here, struct osp_gate_verdict
 	return true;
 }
 
-/*
- * From 23.02 on Slurm passes over a list that is written as the user's own with -w, and says
- * nothing. Then the first name is there twice.
- */
+/* Returns the list of the nodes that stay. From 23.02 on Slurm ignores, without a message, a
+ * list that is written as the user's own with -w. Then the first name is there twice. */
 static char *kept_nodes(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
 {
 	const char **names = calloc(gang->node_count, sizeof(*names));

@@ -90,7 +90,7 @@ static bool is_kept(const char *node, void *context)
 	return rank != OSP_GATE_NOBODY && !gate_act_released(keeping->verdict, rank);
 }
 
-/* "placed: 4 nodes on spine s1, 2 leaves" of fewer nodes. */
+/* Makes "placed: 4 nodes on spine s1, 2 leaves" of fewer nodes. */
 static const char *placed_again(const struct osp_note *old, uint32_t kept, uint32_t gone,
 				char *buffer, size_t buffer_bytes)
 {

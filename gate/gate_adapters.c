@@ -61,7 +61,7 @@ static bool ends_with(const char *name, const char *end)
 	return length > end_length && !strcmp(name + length - end_length, end);
 }
 
-/* "pps_allowance_exceeded: 12" a line. */
+/* Reads lines like "pps_allowance_exceeded: 12". */
 static bool read_allowances_file(const char *root, const char *name, uint64_t *held_back)
 {
 	char text[4096], *line, *rest = NULL;
@@ -185,7 +185,7 @@ static uint64_t sum_of(const char *root, const char *folder, const char *const *
 	return sum;
 }
 
-/* EFA's own; false if there are none. */
+/* Reads EFA's own counters; returns false if there are none. */
 static bool read_hardware(const char *root, const char *folder, struct osp_gate_adapter *adapter)
 {
 	static const char *const in[] = {"recv_bytes", "rdma_read_bytes", "rdma_write_recv_bytes",
@@ -254,7 +254,7 @@ static void read_rdma(struct reader *reader, const char *device)
 
 /* --- which of them ---------------------------------------------------------------------------- */
 
-/* An interface, or what carries it. */
+/* Reads an interface, or the interfaces below that carry it. */
 static void read_interface(struct reader *reader, const char *name, int depth)
 {
 	struct osp_names entries;

@@ -41,8 +41,8 @@ void gate_around_begin(struct gate_around *around, const char *root,
 	start_reading(&around->before, root, address);
 }
 
-/* How long it could have run and had no processor: the second number of /proc/PID/schedstat, of its
- * first thread. A fake node has a fake processor. */
+/* Reads how long the child could have run and had no processor: the second number of
+ * /proc/PID/schedstat, of its first thread. A fake node has a fake processor. */
 static bool read_waited(const char *root, pid_t child, uint64_t *waited_ns)
 {
 	char text[96];

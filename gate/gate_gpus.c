@@ -11,7 +11,8 @@
 
 #define PATIENCE_MS 600000
 
-/* Of a start that slurmctld has forgotten only the request remains, without its nodes. */
+/* Returns whether this node has GPUs of the job. Of a start that slurmctld has forgotten only
+ * the request remains, without its nodes. */
 static bool has_gpus(const struct osp_gate_gang *gang, const struct osp_controller_job *job)
 {
 	return job->gpu_node_count == gang->node_count ? job->gpus[gang->rank] > 0

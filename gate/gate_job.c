@@ -36,7 +36,7 @@
 
 static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
 
-/* AuthInfo=socket=PATH,ttl=... */
+/* Finds AuthInfo=socket=PATH,ttl=... */
 static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
 	osp_munge_socket(conf, job->munge_socket, sizeof(job->munge_socket));
@@ -147,8 +147,8 @@ static int read_nodes(struct osp_gate_job *job, struct osp_error *error)
 	return 0;
 }
 
-/* job_submit says how many are spares, and takes away whatever a user says under that name: where
- * it is not in use, a user may have said it. */
+/* Reads the number of spares from job_submit, which removes a user's own value of that name. If
+ * job_submit is not in use, the value may be a user's, and counts for nothing. */
 static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
 	const char *plugins = osp_slurm_conf_value(conf, "JobSubmitPlugins", NULL);
@@ -200,8 +200,10 @@ static void read_gpus(struct osp_gate_job *job)
 	job->gpus_unknown = job->numbers_unsure = true;
 }
 
-/* Anybody can say anything here; so it only ever adds. Without GPUs that are known to be the job's
- * all of the node's are looked at, which may be another job's: they are not loaded. */
+/*
+ * Reads the wish for more depth. Anybody can write it, so it only ever adds. If the job's own GPUs
+ * are not known, all of the node's are looked at, which may be another job's: they are not loaded.
+ */
 static void read_depth(struct osp_gate_job *job)
 {
 	const char *wish = getenv(DEPTH_WISH);
@@ -291,7 +293,8 @@ bool osp_gate_job_wanted(const struct osp_gate_job *job)
 	       (job->gang.gpus || job->gpus_unknown || job->policy->all_jobs || job->gang.spares);
 }
 
-/* GPUs of a node that slurm.conf does not name came with its slurmd. */
+/* Returns whether slurm.conf may give the node GPUs that nobody chose for the job. GPUs of a
+ * node that slurm.conf does not name came with its slurmd. */
 bool osp_gate_job_unsaid(const struct osp_gate_job *job)
 {
 	const char *gres;
@@ -307,9 +310,9 @@ bool osp_gate_job_unsaid(const struct osp_gate_job *job)
 /* --- addresses -------------------------------------------------------------------------------- */
 
 /*
- * NodeAddr as libslurm knows it, where slurm.conf's own lines do not say: of what slurmd was given.
- * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf
- * before it says a word, which takes longer than all the rest of a gate's loop.
+ * Returns NodeAddr as libslurm knows it, by what slurmd was given, if slurm.conf's own lines lack
+ * it. Every release from 22.05 to 26.05 exports the function, none declares it. It reads all of
+ * slurm.conf before it answers, which takes longer than all the rest of a gate's loop.
  */
 static char *slurm_address(const char *node)
 {

@@ -69,8 +69,8 @@ static size_t frame_bytes_max(uint32_t node_count)
 	return CREDENTIAL_BYTES(message);
 }
 
-/* Without a seal this node is silent to the others, as where MUNGE is down, but checks itself: if
- * it fails, its job must not start. */
+/* Opens the seal. Without one this node is silent to the others, as if MUNGE were down, but
+ * checks itself: if it fails, its job must not start. */
 static void open_seal(struct gate_loop *loop)
 {
 	char words[OSP_ERROR_FILE_BYTES + OSP_ERROR_TEXT_BYTES];
@@ -280,7 +280,7 @@ static void hear_reports(struct gate_loop *loop, const struct osp_gate_message *
 	}
 }
 
-/* False: it goes. */
+/* Takes a peer's messages. Returns false if the peer is to go. */
 static bool hear_below(struct gate_loop *loop, struct osp_gate_peer *peer)
 {
 	struct osp_gate_message message;
@@ -403,7 +403,7 @@ static void report_verdict(struct gate_loop *loop)
 	gate_send_others(loop, false);
 }
 
-/* Until everybody below has hung up, which is how they say that they know. */
+/* Waits until everybody below has hung up: that shows that they have the verdict. */
 static void say_goodbye(struct gate_loop *loop)
 {
 	uint64_t until_ms = gate_now_ms(loop) + GOODBYE_MS, now_ms;
@@ -464,8 +464,8 @@ static void measure_or_decide(struct gate_loop *loop)
 		decide(loop);
 }
 
-/* All reports are in, or the time for them is over: what is left is the network, and then the
- * verdict. */
+/* Ends the barrier, since all reports are in or the time for them is over. The network is left,
+ * and then the verdict. */
 static void complete(struct gate_loop *loop)
 {
 	osp_gate_barrier_end(&loop->barrier);
@@ -482,7 +482,7 @@ static void complete(struct gate_loop *loop)
 		measure_or_decide(loop);
 }
 
-/* What measured the network is done: what TCP does not have to add, it does not. */
+/* Continues after the network was measured: TCP measures only if it has something to add. */
 static void go_on(struct gate_loop *loop)
 {
 	if (loop->measure.decides) {
@@ -609,7 +609,7 @@ static void finish(struct gate_loop *loop)
 	osp_gate_again_never(OSP_EXIT_YES);
 }
 
-/* None will come, to those below neither. */
+/* Informs those below that there will be no verdict. */
 static void report_none(struct gate_loop *loop)
 {
 	gate_send_others(loop, true);

@@ -257,7 +257,8 @@ static void start_sending(struct gate_loop *loop, uint32_t rank)
 		keep_flow(flow, child, answer);
 }
 
-/* Every message after the nonce was said: the block is made of what the greeting asked for. */
+/* Starts a flow for an order, which came after the greeting's nonce: the block is made of what
+ * the greeting asked for. */
 bool gate_measure_receive(struct gate_loop *loop, struct osp_gate_peer *peer,
 			  const struct osp_gate_message *message)
 {

@@ -193,7 +193,8 @@ void gate_reduce_hear(struct gate_loop *loop, const struct osp_gate_message *mes
 
 /* --- the decider's rounds --------------------------------------------------------------------- */
 
-/* Time for a round that may have one part of `share` of what is left, or 0: there is none. */
+/* Returns the time for a round that may have one part of `share` of what is left, or 0 if there
+ * is none. */
 static uint32_t limit_of_round(const struct gate_loop *loop, uint32_t share)
 {
 	uint64_t end_ms = loop->barrier.times.verdict_ms, now_ms = gate_now_ms(loop), left_ms;
@@ -242,7 +243,7 @@ static void order_round(struct gate_loop *loop, struct osp_gate_reduce *order)
 	begin_round(loop, reduce->round + 1, order);
 }
 
-/* All that are fit, in one group; the gpus of each where they are known. */
+/* Writes all fit nodes as one group, with the GPUs of each if they are known. */
 static bool write_members(const struct gate_reduce *reduce, uint32_t node_count, bool gpus,
 			  struct osp_gate_reduce *order)
 {
@@ -565,7 +566,7 @@ static void next_round(struct gate_loop *loop)
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
-/* True from the first reduction asked for until the last one has ended. */
+/* Returns true from the first reduction asked for until the last one has ended. */
 static bool is_reducing(const struct gate_loop *loop)
 {
 	const struct gate_reduce *reduce = &loop->reduce;

@@ -65,7 +65,7 @@ char **osp_gate_environment(const struct osp_gate_job *job)
 
 /* --- the lock --------------------------------------------------------------------------------- */
 
-/* In a folder that is root's alone: nobody else can hold it. */
+/* Opens the lock in a folder that is root's alone: nobody else can hold it. */
 static int open_lock(const struct osp_gate_job *job, int flags)
 {
 	char path[OSP_PATH_BYTES];

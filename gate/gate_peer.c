@@ -211,7 +211,7 @@ int osp_gate_accept(struct osp_gate_wire *wire, int listener, struct osp_gate_pe
 	return 1;
 }
 
-/* Any reserved port will do; if there is none to be had, the other end will refuse us. */
+/* Takes any free reserved port; if there is none, the other end will refuse us. */
 static void take_reserved_port(int file, const struct sockaddr_storage *own, int family)
 {
 	struct sockaddr_storage at = own ? *own : anywhere(family);

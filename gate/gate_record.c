@@ -44,7 +44,7 @@ static bool keep(const struct osp_gate_here *here, const char *folder, enum osp_
 	}
 }
 
-/* In a shared folder each node has one of its own, so that its bound is its own too. */
+/* Keeps the evidence. In a shared folder each node has its own, and so a bound of its own. */
 static void record(const struct osp_gate_here *here, enum osp_evidence_kind kind, const char *json)
 {
 	char folder[4096 + OSP_GATE_NAME_BYTES], node[OSP_GATE_NAME_BYTES];

@@ -168,7 +168,7 @@ static int take_greeting(const struct osp_gate_peer *peer, struct osp_place_repo
 	return 0;
 }
 
-/* For `reader` alone where MUNGE seals. */
+/* Begins a seal, which with MUNGE only `reader` can open. */
 static int begin_seal(const struct osp_gate_job *job, uid_t reader, struct osp_seal *seal,
 		      struct osp_error *error)
 {
@@ -256,7 +256,7 @@ static int take_answer(const struct osp_gate_job *job, const struct osp_gate_pee
 	}
 }
 
-/* As take_answer(). */
+/* Sends the report and takes the answer. Returns what take_answer() returns. */
 static int talk(const struct osp_gate_job *job, struct osp_place_report *report,
 		struct osp_gate_peer *peer, struct osp_error *error)
 {
@@ -274,7 +274,8 @@ static int talk(const struct osp_gate_job *job, struct osp_place_report *report,
 	return take_answer(job, peer, report, reader, error);
 }
 
-/* From the node's own address, if this host has it and it can reach the watch. */
+/* Returns the node's own address to connect from, if this host has it and it can reach the
+ * watch; else NULL. */
 static const struct sockaddr_storage *own_address(const struct osp_gate_job *job,
 						  const struct osp_gate_controller *controller,
 						  struct sockaddr_storage *own)

@@ -82,7 +82,7 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
 		     sentence ? sentence->reason : "");
 }
 
-/* `state_folder` of PATH_MAX bytes is filled, and must outlive what is returned. */
+/* Fills `state_folder` of PATH_MAX bytes, which must outlive the result. */
 static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms,
 				     char *state_folder)
 {
@@ -98,9 +98,9 @@ static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms
 }
 
 /*
- * 0 whatever the verdict: what is to be done about it is done, and a Prolog that fails would drain
- * this node and hold the job. Only a node that failed and reached nobody says so by failing, if
- * policy drains for that: its job must not start, and nobody else will stop it.
+ * Returns 0 whatever the verdict: its effects are done, and a Prolog that fails would drain this
+ * node and hold the job. Only a node that failed and could not report it fails, if policy drains
+ * for that: its job must not start, and nobody else will stop it.
  */
 static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 {
@@ -275,7 +275,7 @@ static int run_report(void)
 
 /* --- reduce ----------------------------------------------------------------------------------- */
 
-/* `gpus`: "0,2-3", or NULL for all. */
+/* Runs the all-reduce of `gpus`: "0,2-3", or NULL for all. */
 static int run_reduce(const char *gpus)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT");

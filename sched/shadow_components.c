@@ -374,10 +374,8 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 	return answer.found;
 }
 
-/*
- * Nothing is reported when one starts: backfill's last plan may be another partition's, and the
- * main scheduler may have taken its nodes.
- */
+/* Returns the plan of a component. Nothing is reported when one starts: backfill's last plan may
+ * be another partition's, and the main scheduler may have taken its nodes. */
 static const struct osp_nodeset *said(void *context, uint32_t number, bool this_call,
 				      int64_t *start_s)
 {

@@ -127,8 +127,8 @@ uint32_t shadow_victims_list(const struct shadow_call *call, struct osp_victim *
 	return answer.victim_count;
 }
 
-/* Slurm marks a job when it preempts it, and resets its start when it requeues it (preempt.c,
- * job_mgr.c). */
+/* Returns whether the victim still leaves. Slurm marks a job when it preempts it, and resets its
+ * start when it requeues it (preempt.c, job_mgr.c). */
 bool shadow_victim_leaves(const struct osp_victim *victim, int64_t now_s)
 {
 	const job_record_t *job = find_job_record(victim->job);
@@ -214,8 +214,9 @@ static bool has_other_choices(const job_record_t *job)
 }
 
 /*
- * The first question is about available nodes alone. Without that condition a question that is the
- * only one, because too few nodes are available, could pass for it after a start whose questions
+ * Returns whether the question will be repeated about more nodes: the first one is about available
+ * nodes alone, after a start that failed. Without the latter a question that is the only one,
+ * because too few nodes are available, could pass for a first one after a start whose questions
  * were left out (another of the job's alternative features had answered them).
  */
 bool shadow_is_asked_again(const struct shadow_call *call)

@@ -277,7 +277,7 @@ static void free_texts(const struct readback *readback, void *description)
 static sigjmp_buf before_fault;
 static pthread_t looking;
 
-/* A fault in another thread ends slurmctld, as without this. */
+/* Catches a fault of this thread; one in another thread ends slurmctld, as without this. */
 static void at_fault(int number)
 {
 	if (pthread_equal(pthread_self(), looking))

@@ -42,7 +42,7 @@ static enum osp_own_nvlink ask_gpu(unsigned int index, char nvlink[OSP_REPORT_WO
 	return OSP_NVLINK_KNOWN;
 }
 
-/* All GPUs of a node must agree. The gravest answer counts. */
+/* Asks all GPUs, which must agree. The gravest answer counts. */
 static void ask_gpus(struct answer *answer)
 {
 	char nvlink[OSP_REPORT_WORD_BYTES];

@@ -104,7 +104,7 @@ static void find_daemon(const struct osp_check_context *context, struct imex *im
 		closedir(folder);
 }
 
-/* In the child: becomes the control program, with its outputs into the pipe. */
+/* Becomes, in the child, the control program, with its outputs into the pipe. */
 static void become_control(const char *path, int output)
 {
 	char *const arguments[] = {(char[]){"nvidia-imex-ctl"}, (char[]){"-q"}, NULL};

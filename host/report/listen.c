@@ -127,7 +127,7 @@ static enum osp_report_answer take(struct osp_listen *listen, const struct guest
 	return OSP_REPORT_TAKEN;
 }
 
-/* With the keys of now: they may be changed while the watch runs. */
+/* Begins a seal with the present keys: they may be changed while the watch runs. */
 static int begin_seal(const struct osp_listen *listen, struct osp_seal *seal,
 		      struct osp_error *error)
 {

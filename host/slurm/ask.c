@@ -376,7 +376,8 @@ static int find_enough(const struct osp_world *world, struct osp_fit_answer *ans
 	return 0;
 }
 
-/* OSP_PLACE_NEVER_S if no end that is known helps. */
+/* Returns the time from which the domain has nodes enough; OSP_PLACE_NEVER_S if no end that is
+ * known helps. */
 static int64_t enough_from(const struct osp_fit_answer *answer,
 			   const struct osp_place_domain *domain)
 {
@@ -476,7 +477,7 @@ static const char *reason_words(enum osp_place_reason reason)
 	return words[reason];
 }
 
-/* "now", a time, or why no end of a job will help. */
+/* Returns "now", a time, or the reason why no end of a job will help. */
 static const char *enough_words(const struct osp_world *world, const struct osp_fit_answer *answer,
 				const struct osp_place_domain *domain, char *buffer,
 				size_t buffer_bytes)

@@ -182,7 +182,7 @@ static int make(struct keeping *keeping, const struct osp_block_end *end)
 	return 0;
 }
 
-/* Slurm refuses any start for one that has begun. */
+/* Changes the reservation, but not the start of one that has begun: Slurm refuses any. */
 static int change(struct keeping *keeping, const struct osp_block_end *end,
 		  const struct osp_block_end *kept)
 {

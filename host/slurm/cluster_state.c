@@ -36,7 +36,7 @@ int32_t slurm_bit_set_count(void *bitmap) __attribute__((weak));
 
 static bool inside_libslurm;
 
-/* libslurm calls exit(1) where it finds no configuration; 1 would be an answer. */
+/* Replaces exit(1), which libslurm calls if it finds no configuration; 1 would be an answer. */
 static void exit_as_unable(void)
 {
 	if (inside_libslurm)
@@ -70,7 +70,7 @@ bool osp_slurm_configured(void)
 	return false;
 }
 
-/* `result` is what a call of libslurm returned. */
+/* Returns 0, or -1 with `error` set, for the `result` of a call of libslurm. */
 static int slurm_failed(int result, const char *what, struct osp_error *error)
 {
 	int cause = errno;
@@ -113,7 +113,8 @@ char *osp_slurm_conf_path(struct osp_error *error)
 }
 
 #if HAVE_DECL_SLURM_LOAD_TOPO_CONFIG
-/* With a topology.yaml TopologyPlugin says nothing any more, and slurmctld goes on reporting it. */
+/* Takes the kind from a topology.yaml: with one, slurmctld goes on reporting TopologyPlugin,
+ * which means nothing then. */
 static void take_yaml_kind(struct osp_slurm_topology *topology)
 {
 	topo_config_response_msg_t *response = NULL;
@@ -201,7 +202,7 @@ static enum osp_slurm_node_state node_state(uint32_t state)
 	return base == NODE_STATE_IDLE ? OSP_NODE_IDLE : OSP_NODE_UNKNOWN;
 }
 
-/* Of "gpu:h100:8(S:0-1)" and other resources, with commas. */
+/* Counts the GPUs of "gpu:h100:8(S:0-1)" and other resources, with commas. */
 static uint32_t gpus_of_node(const char *gres)
 {
 	char words[256] = "gres:";
@@ -394,7 +395,8 @@ static const char *user_of(const slurm_job_info_t *info, char *buffer, size_t bu
 	return entry ? entry->pw_name : buffer;
 }
 
-/* "gres:gpu:8" and, from 23.11 on, "gres/gpu:8", with commas: as --gres takes it. */
+/* Turns "gres:gpu:8" and, from 23.11 on, "gres/gpu:8", with commas, into the words that --gres
+ * takes. */
 static const char *gres_words(const char *tres, char *buffer, size_t buffer_bytes)
 {
 	size_t length = 0;
@@ -528,9 +530,11 @@ static int load_jobs(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
 	return 0;
 }
 
-/* Slurm's word for why the job waits or ended so; NULL when there is none or memory ran out. The
- * words that squeue shows say more of some: a job whose Prolog failed is not held by its owner,
- * though the word is JobHeldUser. */
+/*
+ * Returns Slurm's word for why the job waits or ended so; NULL if there is none or memory ran out.
+ * The words that squeue shows say more of some: a job whose Prolog failed is not held by its
+ * owner, though the word is JobHeldUser.
+ */
 static const char *reason_word(struct osp_snapshot *snapshot, slurm_job_info_t *info)
 {
 	const char *word = NULL;

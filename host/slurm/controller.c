@@ -190,7 +190,8 @@ static char *copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* A job without any looks like one that nobody knows; then what it asked for says more. */
+/* Takes the job's GPUs on each node. A job without any looks like one that nobody knows; then
+ * its request says more. */
 static void take_gpus(const slurm_job_info_t *record, struct osp_controller_job *job)
 {
 	uint32_t all = 0;
@@ -467,7 +468,7 @@ static bool is_trial(const reserve_info_t *record, time_t now_s)
 	       record->start_time <= now_s - OSP_TRIAL_QUIET_S;
 }
 
-/* Of a recheck: it waits longer than the recheck does. */
+/* Returns whether the job is a recheck's that waits longer than the recheck does. */
 static bool is_forgotten(const slurm_job_info_t *job, time_t now_s)
 {
 	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && job->user_id == 0 && job->name &&

@@ -66,7 +66,7 @@ static int check_trust(const char *path, struct osp_error *error)
 	return result;
 }
 
-/* Path of the topology that `config`, at `config_path`, names. */
+/* Returns the path of the topology that `config`, at `config_path`, names. */
 static char *topology_path_of(const struct osp_config *config, const char *config_path,
 			      struct osp_error *error)
 {
@@ -175,8 +175,8 @@ static struct good_copy find_good_copy(const char *name)
 	return copy;
 }
 
-/* After the file in force was refused for `error`: says that its copy is read instead, or in
- * `error` that who asks may not read it. */
+/* Warns, after the file in force was refused for `error`, that its copy is read instead; or adds
+ * to `error` that the caller may not read it. */
 static void end_good_copy(struct good_copy *copy, bool read, struct osp_error *error)
 {
 	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];

@@ -14,7 +14,8 @@
 #include "lib/policy/request_parts.h"
 #include "lib/policy/sentences.h"
 
-/* A requeued job keeps what was written of its start until the scheduler looks at it again. */
+/* Drops what was written of a job's start: a requeued job keeps it until the scheduler looks at
+ * it again. */
 static void drop_words_of_start(struct osp_note *note)
 {
 	static const char *const begins[] = {"placed: ", "moved: ", OSP_SENTENCE_LAUNCHED};

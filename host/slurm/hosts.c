@@ -232,7 +232,7 @@ bool osp_hosts_write(const struct osp_hosts *hosts, enum osp_hosts_format format
 
 /* --- advice ----------------------------------------------------------------------------------- */
 
-/* "24.11.5" as 2411. */
+/* Returns "24.11.5" as 2411. */
 static unsigned int release_of(const char *version)
 {
 	unsigned int major = 0, minor = 0;

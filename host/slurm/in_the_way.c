@@ -20,7 +20,7 @@ struct holder {
 	uint32_t nodes_here;
 };
 
-/* By end; those that end nobody knows when, last. */
+/* Compares by end; those whose end is not known come last. */
 static int compare_holders(const void *a, const void *b)
 {
 	const struct osp_state_job *one = ((const struct holder *)a)->job;

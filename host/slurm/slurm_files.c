@@ -76,7 +76,7 @@ char *osp_read_overlaid(const struct osp_overlays *overlays, const char *path, s
 	return osp_read_input(path, limit_bytes, text_bytes, error);
 }
 
-/* For osp_slurm_conf_read(); `context` is a struct osp_overlays (NULL: none). */
+/* Reads a file for osp_slurm_conf_read(); `context` is a struct osp_overlays (NULL: none). */
 static char *read_slurm_file(void *context, const char *path, size_t *text_bytes,
 			     struct osp_error *error)
 {
@@ -91,7 +91,7 @@ struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_ov
 
 /* --- plugins ---------------------------------------------------------------------------------- */
 
-/* "Onespine" is in the name that each plugin of ours has. */
+/* Returns whether the plugin's name has "Onespine" in it, as each of ours has. */
 static bool is_named_ours(const char *data, size_t bytes)
 {
 	size_t name_bytes = 0;
@@ -373,7 +373,7 @@ static enum osp_gate_call script_runs_gate(const struct osp_overlays *overlays, 
 	return found;
 }
 
-/* `file`: where the pattern is. */
+/* Returns whether a file that matches the pattern runs the gate; `file` is where the pattern is. */
 static enum osp_gate_call any_runs_gate(const struct osp_overlays *overlays, const char *pattern,
 					const char *file, const char *name,
 					struct osp_gate_broken *broken)

@@ -70,7 +70,7 @@ int osp_apply_compare(const struct osp_topology *before, const struct osp_topolo
 	return rc ? osp_error_set(error, "out of memory") : 0;
 }
 
-/* "FILE.held"; to be freed. */
+/* Returns "FILE.held"; the caller frees it. */
 static char *beside(const char *path, const char *suffix, struct osp_error *error)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -124,7 +124,7 @@ int osp_apply_hold(const char *path, const struct osp_topology *topology, const 
 	return rc;
 }
 
-/* An answer that was held is not the last one any more. */
+/* Removes the answer that was held: it is not the last one any more. */
 static void drop_held(const char *path)
 {
 	char *held = osp_apply_held_path(path);
@@ -134,7 +134,7 @@ static void drop_held(const char *path)
 	free(held);
 }
 
-/* With the last good answer at hand. */
+/* Compares the answer with the last good one, and holds or applies it. */
 static enum osp_applied judge(const char *path, const char *old, size_t old_bytes,
 			      const struct osp_topology *topology, const char *text,
 			      const struct osp_node_list *nodes,

@@ -290,7 +290,7 @@ static int keep(struct asking *asking, struct osp_text *said)
 	return asking->gap.text[0] ? osp_error_set(asking->error, "%s", asking->gap.text) : rc;
 }
 
-/* After a change: names the jobs that began before it, and so are not kept out. */
+/* Names, after a change, the jobs that began before it, and so are not kept out. */
 static void report_jobs(struct osp_text *said)
 {
 	struct osp_error ignored = {.text = ""};

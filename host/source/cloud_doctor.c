@@ -66,7 +66,7 @@ static void add_word(struct osp_cloud_doctor *doctor, struct words *words, uint3
 	words->items[words->count++] = word;
 }
 
-/* Room for one more of a fact's array; NULL when memory ran out. */
+/* Makes room for one more of a fact's array; returns NULL if memory ran out. */
 static void *one_more(struct osp_cloud_doctor *doctor, void **array, uint32_t *room, size_t count,
 		      size_t bytes)
 {
@@ -292,7 +292,8 @@ static int note_placement(const struct osp_ec2_record *record, void *context,
 	return 0;
 }
 
-/* The answers are the watch's and the survey's business; that they come is looked at. */
+/* Ignores the answers, which are the watch's and the survey's business: only that they come
+ * matters. */
 static int note_nothing(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	(void)record, (void)context, (void)error;

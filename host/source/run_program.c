@@ -87,7 +87,7 @@ static int start(struct running *running, const char *const *argv, struct osp_er
 	return rc ? osp_error_set(error, "%s cannot be run: %s", running->name, strerror(rc)) : 0;
 }
 
-/* False at the end of that pipe. */
+/* Reads from a pipe. Returns false at its end. */
 static bool read_some(struct running *running, int i)
 {
 	char bytes[65536];

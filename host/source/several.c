@@ -51,7 +51,7 @@ static void join_names(struct osp_sources *sources)
 					 "%s%s", i ? "," : "", sources->list[i]->name);
 }
 
-/* Beside another source nvlink adds a level to that one's answer. */
+/* Takes nvlink out of the list: beside another source it adds a level to that one's answer. */
 static int take_out_nvlink(const char *names, struct osp_sources *sources, struct osp_error *error)
 {
 	size_t at = 0;

@@ -74,7 +74,8 @@ static int take_memory(struct asking *asking)
 
 /* --- from nodes to instances ------------------------------------------------------------------ */
 
-/* An instance is one node: a second that claims it takes it away from the first. */
+/* Claims an instance for a node. An instance is one node: a second that claims it takes it away
+ * from the first. */
 static int claim(struct asking *asking, uint32_t node, const char *id)
 {
 	uint32_t before = osp_name_table_find(&asking->table, TAG_INSTANCE, id);
@@ -91,7 +92,7 @@ static int claim(struct asking *asking, uint32_t node, const char *id)
 	return osp_name_table_add(&asking->table, TAG_INSTANCE, id, node) ? no_memory(asking) : 0;
 }
 
-/* Called for an instance that runs at some node's address. */
+/* Notes an instance that runs at some node's address. */
 static int note_address(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct asking *asking = context;
@@ -161,7 +162,8 @@ static const char *word(const char *value)
 	return *value ? value : NULL;
 }
 
-/* Could the node still be where the last good answer had it? */
+/* Returns the node's number in the last good answer if it could still be there, else
+ * OSP_NO_NODE. */
 static uint32_t previous_node(const struct asking *asking, uint32_t node)
 {
 	const struct osp_topology *previous = asking->question->previous;
@@ -281,7 +283,7 @@ static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
 	return add_instance(asking, node, &instance, asking->error);
 }
 
-/* Called for each id of a call that failed. */
+/* Keeps the place of an id of a call that failed. Called for each. */
 static void note_missed(const char *id, void *context)
 {
 	struct asking *asking = context;
@@ -540,7 +542,7 @@ static void ask_reservations(struct asking *asking)
 	report_reserved(asking, keep_reserved(asking, all_failed), gaps.unknown_ids);
 }
 
-/* "i-0abc gpu-1", a line an instance; "gpu-2 gpu-2" for a node that will be launched */
+/* Makes a line an instance, "i-0abc gpu-1", or "gpu-2 gpu-2" for a node that will be launched. */
 static struct osp_name_map *make_map(struct asking *asking)
 {
 	struct osp_text text = OSP_TEXT_INIT;

@@ -24,8 +24,11 @@ struct reading {
 	const char *first_old;
 };
 
-/* A pipe would stop the watch, and who may write the file decides where gangs are placed: its
- * owner, who is topograph's user, and root, as for a file that daemons obey. */
+/*
+ * Checks kind and owner: a pipe would stop the watch, and those who may write the file decide
+ * where gangs are placed. These are its owner, topograph's user, and root, as for a file that
+ * daemons obey.
+ */
 static int check_file(struct reading *reading, struct osp_error *error)
 {
 	const char *file = reading->question->file;

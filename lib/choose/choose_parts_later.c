@@ -295,9 +295,9 @@ static int64_t first_bound(struct osp_choose_run *run, int64_t bounds_s[KINDS_MA
 }
 
 /*
- * If this call's time is spent, makes the next one begin with the kind of the
- * plan, which it might not reach, or without a plan with the next kind. As long
- * as there is a plan, later calls do so too.
+ * Makes the next call, if this one's time is spent, begin with the kind of the plan, which it
+ * might not reach, or without a plan with the next kind. As long as there is a plan, later calls
+ * do so too.
  */
 static void note_first_kind(struct osp_choose_run *run, const struct osp_choose_asking *asking,
 			    int64_t bounds_s[KINDS_MAX])

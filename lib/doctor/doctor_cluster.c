@@ -30,7 +30,8 @@ static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *f
 	return NULL;
 }
 
-/* On Slurm 22.05 a command cannot read a slurm.conf that it was sent if that includes a file. */
+/* Reports a slurm.conf that was sent and includes a file: on Slurm 22.05 commands cannot read
+ * it. */
 static void judge_sent_includes(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -189,7 +190,7 @@ void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
 	check_copy(diagnosis, facts->topology_path, facts->topology_copy, facts->topology_error);
 }
 
-/* Until somebody accepts it, places stay as they are. */
+/* Reports a held answer: until somebody accepts it, places stay as they are. */
 static void check_held(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -425,8 +426,8 @@ static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)
 	return found;
 }
 
-/* Only the watch of the slurmctld in control asks: the other host's topology is then as old as that
- * host's last control. */
+/* Reports a topology that only one host sees. Only the watch of the slurmctld in control asks:
+ * the other host's topology is then as old as that host's last control. */
 static void check_own_topologies(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;

@@ -26,7 +26,7 @@ static void check_without(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "leave it out; a node that failed is drained, and stays so");
 }
 
-/* The files of a node that is ended are gone with it. */
+/* Reports files that are lost with a node that is ended. */
 static void check_evidence(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_gate *gate = &diagnosis->facts->gate;
@@ -66,7 +66,7 @@ static void check_recheck(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* Slurm powers a dynamic node down that was idle for SuspendTime, reserved or not. */
+/* Reports that Slurm powers a dynamic node down that was idle for SuspendTime, reserved or not. */
 static void check_suspend(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;

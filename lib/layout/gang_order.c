@@ -159,7 +159,7 @@ struct units {
 	uint32_t lead[OSP_NODE_AXES_MAX + 1];	/* the one with the first name */
 };
 
-/* `first` is the place of the first name among `count`. */
+/* Returns the units; `first` is the place of the first name among `count`. */
 static struct units units_of(const struct osp_order_grid *grid, uint32_t count, uint32_t first)
 {
 	struct units units = {.count = 0};

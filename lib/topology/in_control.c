@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* As Slurm finds its own (slurmctld/controller.c): by the whole name, or by what comes before the
- * first dot. */
+/* Compares as Slurm finds its own host (slurmctld/controller.c): by the whole name, or by the
+ * part before the first dot. */
 static bool is_here(const char *name, const char *host)
 {
 	size_t length = strcspn(host, ".");

@@ -87,7 +87,7 @@ static struct entry *entry_of(struct osp_report_book *book, const char *node)
 	return entry;
 }
 
-/* What could not be found out this time is as it was. */
+/* Keeps the word of before if none could be found out this time. */
 static void keep_word(char to[OSP_REPORT_WORD_BYTES], const char *before)
 {
 	if (!*to)

@@ -98,7 +98,7 @@ static int take_launch_groups(const struct osp_document *document, const struct 
 	return rc ? osp_document_error(document, value, error, "launch_groups: %s", wrong.text) : 0;
 }
 
-/* Below 1024 the service, which has no capabilities, could not listen. */
+/* Takes a port from 1024 on: below it the service, which has no capabilities, could not listen. */
 static int take_port(const struct osp_document *document, const struct osp_value *value,
 		     uint32_t *to, struct osp_error *error)
 {

@@ -82,7 +82,7 @@ static void print_next_step(const char *word, const char *named_file)
 	       named_file ? named_file : "");
 }
 
-/* `named_file` is what --key-file says; NULL: nothing. */
+/* Prints what was done; `named_file` is the value of --key-file, or NULL. */
 static void report(enum step step, const char *path, const char *named_file,
 		   const struct osp_secrets *secrets)
 {

@@ -126,9 +126,9 @@ static int load_topology(const struct osp_call *call, struct asked *asked, struc
 }
 
 /*
- * In the shell of salloc a gang's variables show neither its ranks nor that spares were released,
- * so slurmctld is asked. Returns false, with `asked` as it was, if it need not be or does not
- * answer.
+ * Asks slurmctld about the job of salloc's shell, where a gang's variables show neither its ranks
+ * nor that spares were released. Returns false, with `asked` as it was, if it need not be asked or
+ * does not answer.
  */
 static bool ask_own_job(const struct osp_call *call, struct asked *asked)
 {

@@ -31,7 +31,7 @@ struct asked {
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-/* `said`: --layout says the sizes. */
+/* Reads the script; `said`: --layout gives the sizes. */
 static int read_script(const char *path, bool said, struct osp_script_layout *script,
 		       struct osp_error *error)
 {

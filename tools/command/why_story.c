@@ -342,7 +342,8 @@ static bool report_of_other(const struct osp_world *world, const struct osp_stat
 	return reports;
 }
 
-/* Slurm starts all components at once: one that could start waits for the first that cannot. */
+/* Reports the component that keeps this one waiting: Slurm starts all components at once, so one
+ * that could start waits for the first that cannot. */
 static void report_of_others(const struct osp_world *world, const struct osp_state_job *job,
 			     struct osp_story *story)
 {

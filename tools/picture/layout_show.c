@@ -40,7 +40,7 @@ static double bytes_over(const struct osp_layout_plan *plan, const struct osp_si
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* "0" in the node, else the nodes from one member to the next. */
+/* Returns 0 for groups within a node, else the nodes from one member to the next. */
 static uint32_t nodes_apart(const struct osp_layout_plan *plan, const struct osp_groups *groups)
 {
 	return groups->stride / plan->gpus_per_node;

@@ -139,7 +139,7 @@ static int draw_box(const struct osp_layout_plan *plan, const struct osp_side *s
 	return y + height + BOX_GAP;
 }
 
-/* "leaves a group:  pp 1 (0 GB)  dp 4 (2450 GB)" */
+/* Draws "leaves a group:  pp 1 (0 GB)  dp 4 (2450 GB)". */
 static void draw_spread(const struct osp_layout_show *show, const struct osp_side *side, int x,
 			int y, struct osp_text *body)
 {

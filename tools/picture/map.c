@@ -328,7 +328,7 @@ static void put_jobs_on_nodes(struct osp_map *map)
 	}
 }
 
-/* Of a shared node the map has the letter of one job. */
+/* Adds the nodes that the job shares: of a shared node the map has the letter of one job. */
 static void add_shared(const struct osp_map *map, const struct osp_map_job *job,
 		       struct osp_text *text)
 {

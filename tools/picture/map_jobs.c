@@ -11,7 +11,7 @@
 
 /* --- which ------------------------------------------------------------------------------------ */
 
-/* "1201" names also 1201_7 and 1201+1. */
+/* Returns whether the word names the job; "1201" names also 1201_7 and 1201+1. */
 static bool names(const char *word, size_t length, const struct osp_state_job *job)
 {
 	return length && strncmp(job->label, word, length) == 0 && strchr("_+", job->label[length]);

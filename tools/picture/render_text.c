@@ -282,7 +282,7 @@ static void add_blank(const struct page *page, uint32_t columns)
 	add_repeated(page->text, " ", columns);
 }
 
-/* No blanks at a line's end. */
+/* Ends a line, without blanks at its end. */
 static void end_line(const struct page *page)
 {
 	struct osp_text *text = page->text;
@@ -362,8 +362,8 @@ struct entry_widths {
 	uint32_t number;
 };
 
-/* "s01  ▇█▆..  12 free  3 out": the box's cells from `rank` on, at most LINE_CELLS; returns where
- * the next line goes on. */
+/* Adds "s01  ▇█▆..  12 free  3 out": the box's cells from `rank` on, at most LINE_CELLS; returns
+ * where the next line goes on. */
 static uint32_t add_entry(const struct page *page, const struct osp_map_box *box, uint32_t rank,
 			  const struct entry_widths *widths)
 {

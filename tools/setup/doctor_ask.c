@@ -73,7 +73,8 @@ static const char *probe(void)
 	return errno == EINVAL ? "ours" : "unknown";
 }
 
-/* What a recheck has in hand, or has left with a file, is reported elsewhere. */
+/* Reports trials that nobody has in hand: those of a running recheck, or with a file of one, are
+ * reported elsewhere. */
 static void report_trials(const char *cluster)
 {
 	const char *left[TRIALS_MOST];
@@ -210,7 +211,8 @@ static void report_block_ends(void)
 	osp_snapshot_free(snapshot);
 }
 
-/* PrivateData may hide the gangs that have these reservations from others. */
+/* Reports reservations whose gangs are gone, to root and SlurmUser: PrivateData may hide the
+ * gangs from others. */
 static void report_launch_left(uid_t slurm_user)
 {
 	struct osp_error ignored = {.text = ""};

@@ -212,7 +212,7 @@ static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topolog
 	free(coverage.missing);
 }
 
-/* slurmctld sends a file that slurm.conf includes by its bare name. */
+/* Returns whether slurmctld sends the file: slurm.conf includes it by its bare name. */
 static bool is_sent(const struct osp_slurm_conf *conf, const char *path)
 {
 	size_t count;
@@ -259,7 +259,7 @@ static bool has_topology_yaml(const struct osp_doctor_facts *facts)
 	return exists;
 }
 
-/* onespine.yaml as it is, or as it is laid over; a file that is missing is an empty one. */
+/* Loads onespine.yaml as it is, or as it is laid over; a missing file is an empty one. */
 static void load_config(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	const char *path = doctor->facts.config_path;
@@ -499,7 +499,7 @@ static int try_report_key(const struct osp_doctor *doctor, const char *path,
 		       : 0;
 }
 
-/* Only root can read the keys: for other users nothing is gathered. */
+/* Gathers the report key's facts as root, who alone can read the keys. */
 static void gather_report_key(struct osp_doctor *doctor)
 {
 	const struct osp_watch_policy *policy =
@@ -542,7 +542,7 @@ static void gather_proof(const struct osp_doctor_question *question, struct osp_
 	gather_report_key(doctor);
 }
 
-/* statfs(2)'s numbers of file systems that only this host sees. */
+/* Returns the name of a file system that only this host sees, by statfs(2)'s numbers; else NULL. */
 static const char *local_file_system(const char *path)
 {
 	static const struct {

@@ -29,7 +29,7 @@ static char *printed_by(const char *const *argv)
 	return NULL;
 }
 
-/* "munge-0.5.15 (2022-06-22)" */
+/* Returns the number in "munge-0.5.15 (2022-06-22)". */
 static char *version(void)
 {
 	static const char *const argv[] = {"munged", "--version", NULL};

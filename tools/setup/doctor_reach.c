@@ -32,7 +32,8 @@ static bool become(const struct passwd *user)
 	return setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
 }
 
-/* As the kernel says, with access lists and root squash; NULL is any user. Only root can ask. */
+/* Returns what the kernel says, with access lists and root squash, of a user; NULL is any user.
+ * Only root can ask. */
 static bool may_read(const char *path, const struct passwd *user)
 {
 	int status = 0;

@@ -346,7 +346,7 @@ int osp_plan_make(const struct osp_plan *plan, const char *record_path, const ch
 
 /* --- taking back ------------------------------------------------------------------------------ */
 
-/* Nothing is taken back where a file of ours was edited. */
+/* Refuses if a file of ours was edited: then nothing is taken back. */
 int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error)
 {
 	for (size_t i = 0; i < plan->count; i++) {
