@@ -17,11 +17,10 @@
 #include "check/check.h"
 #include "lib/base/own_lock.h"
 
-#define SUFFIX	     ".jsonl"
-#define NAME_BYTES   256
-#define FILES_MAX    100000
-#define TAIL_BYTES   ((size_t)64 * 1024)
-#define LOCK_WAIT_MS 2000
+#define SUFFIX	   ".jsonl"
+#define NAME_BYTES 256
+#define FILES_MAX  100000
+#define TAIL_BYTES ((size_t)64 * 1024)
 
 /* The child's answers besides errno. */
 enum { NOT_OURS = 10000, LOCKED };
@@ -136,8 +135,6 @@ static int append_line(int file, off_t size, const char *line)
 		state = written < 0 ? errno : ENOSPC;
 		if (ftruncate(file, size) < 0 && state == 0)
 			state = errno;
-	} else if (fdatasync(file) < 0 && errno != EINVAL && errno != EROFS) {
-		state = errno;
 	}
 	free(whole);
 	return state;
@@ -146,10 +143,30 @@ static int append_line(int file, off_t size, const char *line)
 struct append {
 	const struct osp_history_place *place;
 	const char *line;
+	unsigned int lock_wait_ms;
 };
 
-/* Appends the line; the caller holds the lock. Returns 0, or what went wrong. */
-static int append_to_file(const struct append *append, int folder, const char *name)
+/* The files of a line, open until it has reached the disk: -1 where it was not written. */
+struct appended {
+	int all, strikes;
+};
+
+/* Waits until the file is on the disk, and closes it. Returns 0, or what went wrong. */
+static int sync_and_close(int file)
+{
+	int state = 0;
+
+	if (file < 0)
+		return 0;
+	if (fdatasync(file) < 0 && errno != EINVAL && errno != EROFS)
+		state = errno;
+	close(file);
+	return state;
+}
+
+/* Appends the line, and leaves the file open in *appended; the caller holds the lock. Returns 0, or
+ * what went wrong. */
+static int append_to_file(const struct append *append, int folder, const char *name, int *appended)
 {
 	const struct osp_history_place *place = append->place;
 	struct stat status;
@@ -168,7 +185,7 @@ static int append_to_file(const struct append *append, int folder, const char *n
 			status.st_size = 0;
 	}
 	state = append_line(file, status.st_size, append->line);
-	close(file);
+	*appended = file;
 	return state;
 }
 
@@ -222,7 +239,7 @@ static bool ends_in_failure(int file, off_t size)
  * pass between two strikes distinguishes them from one failure that was seen twice. No user's jobs
  * can fill that file, however many lines they make the node write.
  */
-static int keep_strike(const struct append *append, int folder, const char *name)
+static int keep_strike(const struct append *append, int folder, const char *name, int *appended)
 {
 	const struct osp_history_place *place = append->place;
 	bool fails = says(append->line, "FAIL");
@@ -254,28 +271,33 @@ static int keep_strike(const struct append *append, int folder, const char *name
 		status.st_size = 0;
 	}
 	state = append_line(file, status.st_size, append->line);
-	close(file);
+	*appended = file;
 	return state;
 }
 
+/* Appends the line under the lock, and waits for the disk when it has released it: only this run
+ * waits then. */
 static int append_in_folder(const struct append *append, int folder)
 {
 	char name[NAME_BYTES], lock_name[NAME_BYTES + 8];
-	int lock, state, kept;
+	struct appended appended = {-1, -1};
+	int lock, state, kept, synced;
 
 	if (snprintf(name, sizeof(name), "%s" SUFFIX, append->place->key) >= (int)sizeof(name) - 8)
 		return ENAMETOOLONG;
 	/* a hidden name is no history */
 	snprintf(lock_name, sizeof(lock_name), ".%s.lock", append->place->key);
-	state = osp_own_lock(folder, lock_name, LOCK_WAIT_MS, &lock);
+	state = osp_own_lock(folder, lock_name, append->lock_wait_ms, &lock);
 	if (state)
 		return state == EWOULDBLOCK ? LOCKED : state == EPERM ? NOT_OURS : state;
-	kept = keep_strike(append, folder, name);
-	state = append_to_file(append, folder, name);
-	if (!state)
-		state = kept;
+	kept = keep_strike(append, folder, name, &appended.strikes);
+	state = append_to_file(append, folder, name, &appended.all);
 	osp_own_lock_keep(lock);
-	return state;
+	state = state ? state : kept;
+	synced = sync_and_close(appended.strikes);
+	state = state ? state : synced;
+	synced = sync_and_close(appended.all);
+	return state ? state : synced;
 }
 
 static int append_in_child(const void *argument)
@@ -298,7 +320,8 @@ static int append_in_child(const void *argument)
 int osp_history_append(const struct osp_history_place *place, const char *line,
 		       unsigned int deadline_ms, struct osp_error *error)
 {
-	const struct append append = {place, line};
+	/* the other half is for the child's start and the disk */
+	const struct append append = {place, line, deadline_ms / 2};
 	struct osp_guard guard;
 	int state;
 

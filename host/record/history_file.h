@@ -32,7 +32,9 @@ struct osp_history_place {
 /*
  * Appends a line (without its end), whole or not at all: on a full disk the file stays as it was.
  * Makes the folder if the one above it exists. A child process does everything, and is waited for
- * at most `deadline_ms`: a shared folder may hang. Returns -1 with `error` set if that fails.
+ * at most `deadline_ms`: a shared folder may hang. The child waits for other runs' lock for half of
+ * that, then `error` names the lock, and not the folder's silence. It syncs the file after it has
+ * released the lock. Returns -1 with `error` set if that fails.
  */
 int osp_history_append(const struct osp_history_place *place, const char *line,
 		       unsigned int deadline_ms, struct osp_error *error);
