@@ -112,7 +112,8 @@ has_plan() {
 		scontrol update "NodeName=$node" State=DRAIN Reason=test
 	done
 	scontrol requeue "$gang"
-	await 150 runs "$gang"
+	begin_soon "$gang"
+	await 30 runs "$gang"
 	equal "$(job_nodes "$gang" | grep -cxF "${had[0]}")" 0
 	equal "$(counts "$gang" spine)" '4'
 	[[ $(counts "$gang" leaf) =~ ^('2 2'|'4')$ ]] || fail "$(counts "$gang" leaf)"

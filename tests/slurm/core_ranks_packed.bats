@@ -130,6 +130,7 @@ ranks() {
 	# n2 instead of n13, n3 instead of n5
 	scontrol update "JobId=$job" NodeList="$(on 1 8 15 6 4 11 2 9 16 7 12 3 10)"
 	scontrol release "$job"
+	begin_soon "$job"
 	equal "$(step "$out" 1 | ranks)" '1 8 15 4 11 2 9 16 7 12 3 10 6'
 	holds "$(job_field "$job" AdminComment)" '; leaves=~q1-'
 	scancel "$job"
