@@ -205,9 +205,9 @@ nothing_drained() {
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	await 40 no_gate_left
 	none_drained_but
-	# that the job is over did not come through, and Slurm says it again when the node registers
-	cluster kill-node --dir "$ONESPINE_CLUSTER" n6
-	start_node n6
+	# that the job is over did not come through, and Slurm would send it again two minutes later
+	scontrol update NodeName=n6 State=DOWN Reason=test
+	scontrol update NodeName=n6 State=RESUME
 }
 
 # --- daemons --------------------------------------------------------------------------------------

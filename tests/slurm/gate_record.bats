@@ -60,10 +60,10 @@ history_says() {
 	local kept
 	job=$(submit -N1 -w n2 --gres=gpu:8)
 	await_job "$job" RUNNING
-	kept=$(find "$ONESPINE_CLUSTER/nodes/n2/" -name i-0000000n2.jsonl)
 	scancel "$job"
 	await 20 no_jobs
 	await 10 no_gate_left
+	kept=$(find "$ONESPINE_CLUSTER/nodes/n2/" -name i-0000000n2.jsonl)
 	exec 7>"${kept%/*}/.i-0000000n2.lock"
 	flock 7
 	job=$(submit -N1 -w n2 --gres=gpu:8)
