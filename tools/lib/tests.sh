@@ -7,8 +7,12 @@
 
 BATS_LIMIT_S=1800
 
-# Files of bats side by side: each takes a sixth of a processor, and waits for Slurm the rest of its time.
+# Files of bats side by side: each takes a sixth of a processor, and waits for Slurm the rest of its time. There are more,
+# up to FILES_MOST, while the processors still have nothing to do for a fifth of their time.
 FILES_AT_ONCE=8
+FILES_MOST=14
+IDLE_PERCENT=20
+IDLE_OVER_S=5
 
 # The tests' files are many and small: in memory they cost no disk's time, and no sync is waited for. Those of three
 # files with their clusters took 15 MiB; a core dump is more.
@@ -243,7 +247,29 @@ own_mounts() {
 	! unshare --mount true 2>/dev/null || printf '%s\n' unshare --mount --propagation private
 }
 
-# run_bats_files MORE: runs files, FILES_AT_ONCE at a time, each with clusters of its own. MORE QUEUE adds lines of
+# is_idle: whether the processors had nothing to do for IDLE_PERCENT of the last IDLE_OVER_S seconds. Each such span answers
+# once, so that the next answer knows the work that began by this one.
+is_idle() {
+	local user nice system idle rest share
+	read -r _ user nice system idle rest </proc/stat
+	idle=$((idle + ${rest%% *})) # and waited for a disk
+	((${idle_since:=$EPOCHSECONDS} + IDLE_OVER_S <= EPOCHSECONDS)) || {
+		: "${idle_before:=$idle}" "${all_before:=$((user + nice + system + idle))}"
+		return 1
+	}
+	share=$((100 * (idle - idle_before) / (user + nice + system + idle - all_before + 1)))
+	idle_since=$EPOCHSECONDS idle_before=$idle all_before=$((user + nice + system + idle))
+	((share >= IDLE_PERCENT))
+}
+
+# room_for_file: whether one more may begin
+room_for_file() {
+	local running
+	running=$(jobs -rp | wc -l)
+	((running < FILES_AT_ONCE)) || { ((running < FILES_MOST)) && is_idle; }
+}
+
+# run_bats_files MORE: runs files, FILES_AT_ONCE or more at a time, each with clusters of its own. MORE QUEUE adds lines of
 # "SECONDS RELEASE FILE" to that file and brings them into order; it fails once it will never add any.
 run_bats_files() {
 	local queue=$scratch/queue release file more=1
@@ -253,8 +279,8 @@ run_bats_files() {
 		if [[ ! -s $queue ]]; then
 			((more)) || break
 			sleep 0.2
-		elif (($(jobs -rp | wc -l) >= FILES_AT_ONCE)); then
-			wait -n || true
+		elif ! room_for_file; then
+			sleep 0.5
 		else
 			read -r _ release file <"$queue"
 			sed -i 1d "$queue"
