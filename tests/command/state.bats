@@ -303,6 +303,18 @@ Their nodes start, and nobody knows yet where (no violation):
 	[ "${lines[2]}" = '│ l1  A A A A D x . . │' ]
 }
 
+@test "map -p takes several partitions, as sbatch does: the nodes of all, and the gangs that wait in one of them" {
+	expect 0 "$(<"$MAP/small.txt")" onespine map --state="$MAP/small.json" -p debug,gpu
+	jq '.partitions = [{name: "a", nodes: "gpu-[1-2]", up: true}, {name: "ab", nodes: "gpu-[9-10]", up: true},
+		{name: "b", nodes: "gpu-[15-16]", default: true, up: true}] |
+		(.jobs[] | select(.id == 1206)).partition = "x,ab"' "$MAP/small.json" >three.json
+	[[ $(onespine map --state=three.json -p a,ab) == 'small: 4 nodes: '*$'\nwaiting\n   1206 '* ]]
+	[[ $(onespine map --state=three.json -p a,b) == 'small: 4 nodes: '* ]]
+	[[ $(onespine map --state=three.json -p a,b) != *waiting* ]]
+	expect 2 "onespine: there is no partition 'abc'; did you mean ab?" onespine map --state=three.json -p a,abc
+	expect 2 "onespine: there is no partition ''" onespine map --state=three.json -p a,
+}
+
 @test "map --json is a state that draws the same map" {
 	onespine map --json --state="$MAP/small.json" >again.json
 	onespine map --state=again.json | diff "$MAP/small.txt" -

@@ -199,12 +199,12 @@ static void draw_asked(const char *state_text, const struct osp_map_asked *asked
 static void draw(const char *state_text, const char *partition, const struct osp_map_style *style,
 		 const char *golden)
 {
-	const struct osp_map_asked asked = {.partition = partition};
+	const struct osp_map_asked asked = {.partitions = partition};
 
 	draw_asked(state_text, &asked, style, golden);
 }
 
-static const struct osp_map_asked all = {.partition = NULL};
+static const struct osp_map_asked all = {.partitions = NULL};
 static const struct osp_map_style plain = {100, true, false};
 static const struct osp_map_style ascii = {60, false, false};
 static const struct osp_map_style coloured = {100, true, true};
@@ -219,6 +219,7 @@ static void test_small(void **state)
 	draw(small, NULL, &coloured, "small.colour");
 	draw(small, NULL, NULL, "small.svg");
 	draw(small, "debug", &plain, "debug.txt");
+	draw(small, "debug,gpu", &plain, "small.txt");
 	draw_asked(small, &(struct osp_map_asked){.user = "bob"}, &plain, "bob.txt");
 	free(small);
 }

@@ -161,7 +161,7 @@ static void test_refusals(void **state)
 		{"fit --svg=x", "unknown option --svg"},
 		{"audit -q", "unknown option -q"},
 		{"fit -N", "option -N needs a value: COUNT"},
-		{"fit --partition", "option --partition needs a value: NAME"},
+		{"fit --partition", "option --partition needs a value: NAME[,NAME...]"},
 		{"map --json=yes", "option --json takes no value"},
 		{"set", "onespine set needs JOB"},
 		{"bind run", "onespine bind run needs COMMAND..."},

@@ -87,7 +87,7 @@ static int draw(const struct osp_call *call, struct osp_map *map, uint32_t colum
 int osp_run_map(const struct osp_call *call)
 {
 	const struct osp_map_asked asked = {
-		.partition = call->values[OSP_OPTION_PARTITION],
+		.partitions = call->values[OSP_OPTION_PARTITION],
 		.jobs = call->values[OSP_OPTION_MAP_JOB],
 		.user = call->values[OSP_OPTION_MAP_USER],
 	};
@@ -99,7 +99,7 @@ int osp_run_map(const struct osp_call *call)
 
 	if (choose_columns(call, &columns, &error) < 0 ||
 	    osp_call_world(call, &world, &error) < 0 ||
-	    osp_ask_partition(&world, asked.partition, &error) < 0)
+	    osp_ask_partitions(&world, asked.partitions, &error) < 0)
 		status = osp_say_error(&error);
 	else if (call->values[OSP_OPTION_JSON])
 		status = osp_print_json(osp_snapshot_to_json(world.snapshot, world.topology),

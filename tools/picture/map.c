@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/policy/note.h"
+#include "host/slurm/ask.h"
 #include "host/slurm/gang.h"
 
 /* Letters of jobs; those of states are left out. */
@@ -113,20 +114,34 @@ bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, 
 	return true;
 }
 
+/* Returns whether the comma-separated `names` have this one, of `length` bytes. */
+static bool lists(const char *names, const char *name, size_t length)
+{
+	for (;;) {
+		size_t one = strcspn(names, ",");
+
+		if (one == length && strncmp(names, name, length) == 0)
+			return true;
+		if (!names[one])
+			return false;
+		names += one + 1;
+	}
+}
+
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job)
 {
 	const char *at = job->partition;
-	const char *partition = map->asked.partition;
-	size_t length = partition ? strlen(partition) : 0;
 
-	if (!partition)
+	if (!map->asked.partitions)
 		return true;
 	while (at) {
-		if (strncmp(at, partition, length) == 0 && strchr(",", at[length]))
+		size_t length = strcspn(at, ",");
+
+		if (lists(map->asked.partitions, at, length))
 			return true;
-		at = strchr(at, ',');
-		if (at)
-			at++;
+		at += length + (at[length] == ',');
+		if (!*at)
+			break;
 	}
 	return false;
 }
@@ -361,20 +376,12 @@ static void count_hidden(struct osp_map *map)
 
 /* --- the map ---------------------------------------------------------------------------------- */
 
-static int choose_nodes(const char *name, struct osp_map *map, struct osp_error *error)
+static int choose_nodes(const char *partitions, struct osp_map *map, struct osp_error *error)
 {
-	const struct osp_snapshot *snapshot = map->world->snapshot;
-	const struct osp_state_partition *partition;
-
-	if (!name) {
-		osp_nodeset_fill(map->shown);
-		return 0;
-	}
-	partition = osp_snapshot_find_partition(snapshot, name);
-	if (!partition)
-		return osp_error_set(error, "there is no partition '%.60s'", name);
-	return osp_snapshot_add_hostlist(snapshot, partition->nodes_text, false, name, map->shown,
-					 error);
+	if (partitions)
+		return osp_ask_add_partitions(map->world, partitions, map->shown, error);
+	osp_nodeset_fill(map->shown);
+	return 0;
 }
 
 int osp_map_make(const struct osp_world *world, const struct osp_map_asked *asked,
@@ -400,7 +407,7 @@ int osp_map_make(const struct osp_world *world, const struct osp_map_asked *aske
 		return osp_error_set(error, "out of memory");
 	if (osp_map_check_jobs(world->snapshot, asked, error) < 0 ||
 	    osp_map_check_user(world->snapshot, asked->user, error) < 0 ||
-	    choose_nodes(asked->partition, map, error) < 0)
+	    choose_nodes(asked->partitions, map, error) < 0)
 		return -1;
 	make_boxes(map);
 	collect_jobs(map);

@@ -29,9 +29,9 @@
 
 /* What the picture is to show. NULL: no limit. */
 struct osp_map_asked {
-	const char *partition; /* its nodes alone */
-	const char *jobs;      /* "1201,1202_3": these alone, of an array all tasks */
-	const char *user;      /* this user's alone */
+	const char *partitions; /* "gpu,debug": their nodes alone */
+	const char *jobs;	/* "1201,1202_3": these alone, of an array all tasks */
+	const char *user;	/* this user's alone */
 };
 
 struct osp_map_job {
@@ -145,7 +145,7 @@ uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *ro
 void osp_map_job_where(const struct osp_map *map, const struct osp_map_job *job,
 		       struct osp_text *text);
 
-/* Returns whether a pending job is one of the partition shown. */
+/* Returns whether a pending job may run in a partition that is shown. */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
 
 /* Adds "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */
