@@ -473,6 +473,46 @@ beside_refusal() {
 	expect 0 '"gpu"' eval 'each -p few,gpu -N 4 --exclusive -t 30 --json | jq .partition'
 }
 
+@test "variables that sbatch takes for options count as they do for sbatch, and the answer says so; an option wins" {
+	needs_fake_slurm
+	slurm 'partition few'
+	local taken='  taken from the environment, as sbatch does:'
+	asked() { # VARIABLE=VALUE... -- OPTION...: what sbatch was asked
+		(
+			while [[ $1 != -- ]]; do export "${1?}" && shift; done
+			shift
+			beside_slurm 0 'n[1-4]' -N 4 "$@" >said || [[ $? == 1 ]]
+			mv bin/sbatch bin/answers
+			printf '#!/bin/sh\nprintf "%%s " "$@" >asked\nexec bin/answers\n' >bin/sbatch
+			chmod +x bin/sbatch
+			PATH=$PWD/bin:$PATH SLURM_CONF=$PWD/slurm.conf ONESPINE_FAKE_CLUSTER=$PWD/cluster \
+				LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libcluster.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+				"$ONESPINE" fit -N 4 "$@" >said || true
+		)
+		cat asked
+	}
+	expect 0 '--test-only --wrap=true --gang --nodes=4 --partition=few --constraint=new --gpus-per-node=4 --gpus=16 --gres=gpu:4 --mem=8G --exclusive=user --time=1:00:00 --reservation=maint --account=team --qos=high ' \
+		asked SBATCH_PARTITION=few SBATCH_CONSTRAINT=new SBATCH_GPUS_PER_NODE=4 SBATCH_GPUS=16 SBATCH_GRES=gpu:4 SBATCH_MEM_PER_NODE=8G \
+		SBATCH_EXCLUSIVE=user SBATCH_TIMELIMIT=1:00:00 SBATCH_RESERVATION=maint SBATCH_ACCOUNT=team SBATCH_QOS=high --
+	expect 0 '--test-only --wrap=true --gang=spine --nodes=4 --gang-domains=2 --gang-segment=leaf:2 ' \
+		asked ONESPINE_GANG=spine ONESPINE_GANG_DOMAINS=2 ONESPINE_GANG_SEGMENT=leaf:2 --
+	expect 0 '--test-only --wrap=true --gang=spine --nodes=4 --partition=gpu ' asked ONESPINE_GANG=leaf SBATCH_PARTITION=few SBATCH_QOS= -- \
+		--gang=spine -p gpu
+	expect 0 "would start now: 4 nodes on leaf l1
+  leaf l1: 4 nodes  n[1-4]
+$taken SBATCH_TIMELIMIT=30, ONESPINE_GANG=leaf" eval "ONESPINE_GANG=leaf SBATCH_TIMELIMIT=30 beside_slurm 0 'n[1-4]' -N 4"
+	expect 2 "onespine: there is no partition 'fwe'; did you mean few?
+onespine: warning: taken from the environment, as sbatch does: SBATCH_PARTITION=fwe" \
+		eval "SBATCH_PARTITION=fwe beside_slurm 0 'n[1-4]' -N 4"
+	# they are no question to Slurm
+	expect_line 0 'would start now: 2 nodes on spine s1' eval "SBATCH_PARTITION=fwe SBATCH_QOS=x onespine fit --topology=topology.conf --free='n[1-2]' -N 2"
+	# without --state a topology of one's own asks no sbatch, and needs none for what a variable says
+	expect_line 0 'would start now: 4 nodes on spine s1' eval "SBATCH_QOS=x beside_slurm 0 'n[1-4]' -N 4 --topology=topology.conf"
+	# the size must be said
+	expect 2 'onespine: onespine fit needs -N COUNT, the size of the gang
+onespine: warning: taken from the environment, as sbatch does: SBATCH_GPUS=16' eval "SBATCH_GPUS=16 beside_slurm 0 'n[1-4]'"
+}
+
 @test "--begin: a later time is what it waits for, whatever is free now; one that has come is none" {
 	needs_fake_slurm
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16 8 4'

@@ -68,6 +68,9 @@ timeless() {
 	holds "$said" 's1, which has the nodes that the job requires, has 6 usable'
 	answers 1 onespine fit -N 3 -p debug
 	holds "$said" 'no: sbatch refuses it: 3 nodes on one spine asked for; the largest spine of partition debug has 2 (s1)'
+	SBATCH_PARTITION=debug answers 1 onespine fit -N 3
+	holds "$said" 'no: sbatch refuses it: 3 nodes on one spine asked for; the largest spine of partition debug has 2 (s1)'
+	holds "$said" '  taken from the environment, as sbatch does: SBATCH_PARTITION=debug'
 	answers 2 onespine fit -N 3 -p debgu
 	equal "$said" "onespine: there is no partition 'debgu'; did you mean debug?"
 }

@@ -13,6 +13,7 @@
 #include "lib/policy/sentences.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/licenses.h"
+#include "tools/command/fit_environment.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/fit_scheduler.h"
 #include "tools/command/fit_segments.h"
@@ -376,7 +377,7 @@ static int ask_scheduler(struct osp_fit *fit, struct osp_error *error)
 {
 	const struct osp_call *call = fit->call;
 	const char *only_sbatch;
-	bool needs = osp_fit_needs_sbatch(call, &only_sbatch);
+	bool needs = osp_fit_needs_sbatch(fit->given, &only_sbatch);
 
 	if (fit->world.from_slurm && fit->enforced && !call->values[OSP_OPTION_TOPOLOGY]) {
 		if (osp_fit_ask_sbatch(call, &fit->sbatch, error) < 0)
@@ -531,7 +532,7 @@ static struct osp_launchable launchable_of(const struct osp_fit *fit)
 		.mode = fit->enforced ? OSP_MODE_ENFORCE : OSP_MODE_ADVISE,
 		.in_parts = osp_fit_in_parts(fit->call, &fit->opened, &fit->grown, &fit->question),
 		.is_batch = true,
-		.requeues = fit->opened.snapshot->requeues,
+		.requeues = osp_fit_environment_requeues(fit->opened.snapshot->requeues),
 		.has_reservation = fit->question.reservation != NULL,
 	};
 }
@@ -681,7 +682,7 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
 
 	if (size ? parse_size(size, &fit->question, error) < 0
-		 : !osp_fit_needs_sbatch(fit->call, &only_sbatch))
+		 : !osp_fit_needs_sbatch(fit->given, &only_sbatch))
 		return size ? -1
 			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
 						   "gang");
@@ -695,14 +696,36 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 	return ask_partitions(fit, error);
 }
 
+/* Says what of the question was not given. Returns `status`. */
+static int say_taken(const struct osp_call *call, struct osp_text *taken, int status)
+{
+	struct osp_text line = OSP_TEXT_INIT;
+
+	if (!taken->length_bytes || call->values[OSP_OPTION_JSON])
+		return status;
+	osp_text_printf(&line, "  taken from the environment, as sbatch does: %s\n", taken->data);
+	return osp_print_text(&line, status);
+}
+
 int osp_run_fit(const struct osp_call *call)
 {
-	struct osp_fit fit = {.call = call, .least = 1};
+	struct osp_call asked = *call;
+	struct osp_fit fit = {.call = &asked, .given = call, .least = 1};
+	struct osp_text taken = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
-	int status = answer(&fit, &error);
+	int status;
 
-	if (status < 0)
+	osp_fit_take_environment(&asked, &taken);
+	status = answer(&fit, &error);
+	if (status >= 0) {
+		status = say_taken(call, &taken, status);
+	} else {
 		status = osp_say_error(&error);
+		if (taken.length_bytes)
+			osp_say_warning("taken from the environment, as sbatch does: %s",
+					taken.data);
+	}
+	osp_text_free(&taken);
 	clear_judgement(&fit);
 	free(fit.names);
 	osp_world_close(&fit.opened);

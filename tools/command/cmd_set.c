@@ -22,6 +22,7 @@
 #include "lib/policy/request_parts.h"
 #include "lib/policy/sentences.h"
 #include "host/slurm/cluster_state.h"
+#include "tools/command/fit_environment.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/world.h"
 
@@ -100,6 +101,7 @@ static void ask_sbatch(const struct osp_call *call, const struct osp_state_job *
 	asked.values[OSP_OPTION_GANG] = call->values[OSP_OPTION_SET_GANG];
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		asked.values[parts[i]] = call->values[parts[i]];
+	osp_fit_forget_environment();
 	if (osp_fit_ask_sbatch(&asked, &answer, &ignored) < 0)
 		return;
 	if (answer.result == OSP_SBATCH_REFUSED && *answer.reason)

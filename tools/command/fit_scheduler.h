@@ -21,7 +21,8 @@
 
 /* A question, and its answers. */
 struct osp_fit {
-	const struct osp_call *call;
+	const struct osp_call *call;  /* with what variables give */
+	const struct osp_call *given; /* the command line alone */
 	struct osp_world opened;
 	struct osp_world world; /* `opened` as slurmctld counts it for the gang */
 	struct osp_fit_question question;
