@@ -43,11 +43,17 @@ const char *shadow_advice(uint32_t job_id)
 /* How long words stay that backfill's plans change from cycle to cycle: each change of an
  * AdminComment makes Slurm pack all jobs anew for every client. */
 #define REPORTED_FOR_S 300
-#define REPORTED_MAX   4096
 #define HEARD_FOR_S    60 /* how long the client that waits for a job has one line */
 
-/* When the wait of the last job with that number, modulo REPORTED_MAX, was explained. */
-static int64_t reported_s[REPORTED_MAX];
+/* The jobs of whom it is known when their wait was explained: of each number modulo REPORTED_SETS
+ * those that were explained last. One that is pushed out is explained again when it is next asked
+ * about, so a job is explained late for no other's sake. */
+#define REPORTED_SETS 1024
+#define REPORTED_WAYS 4
+static struct reported {
+	uint32_t job_id;
+	int64_t at_s;
+} reported[REPORTED_SETS][REPORTED_WAYS];
 
 /* Returns whether an srun or a salloc waits for the job. */
 static bool has_client(const job_record_t *job)
@@ -57,17 +63,31 @@ static bool has_client(const job_record_t *job)
 
 bool shadow_must_report_waiting(const job_record_t *job, int64_t now_s)
 {
-	int64_t last_s = reported_s[shadow_lasting_id(job) % REPORTED_MAX];
+	uint32_t job_id = shadow_lasting_id(job);
+	const struct reported *set = reported[job_id % REPORTED_SETS];
 	int64_t for_s = has_client(job) ? HEARD_FOR_S : REPORTED_FOR_S;
 
 	if (!job->admin_comment || !strstr(job->admin_comment, "; waits: "))
 		return true;
-	return now_s >= last_s + for_s || now_s < last_s;
+	for (int i = 0; i < REPORTED_WAYS; i++)
+		if (set[i].job_id == job_id)
+			return now_s >= set[i].at_s + for_s || now_s < set[i].at_s;
+	return true;
 }
 
 void shadow_reported_waiting(const job_record_t *job, int64_t now_s)
 {
-	reported_s[shadow_lasting_id(job) % REPORTED_MAX] = now_s;
+	uint32_t job_id = shadow_lasting_id(job);
+	struct reported *set = reported[job_id % REPORTED_SETS], *entry = set;
+
+	/* the clock may have been put back */
+	for (int i = 0; i < REPORTED_WAYS; i++)
+		if (set[i].at_s > now_s)
+			set[i].at_s = 0;
+	for (int i = 0; i < REPORTED_WAYS && entry->job_id != job_id; i++)
+		if (set[i].job_id == job_id || set[i].at_s < entry->at_s)
+			entry = &set[i];
+	*entry = (struct reported){.job_id = job_id, .at_s = now_s};
 }
 
 /* --- whom a gang preempts --------------------------------------------------------------------- */

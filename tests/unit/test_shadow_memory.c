@@ -150,6 +150,39 @@ static void what_could_not_be_sent_is_no_report(void **state)
 	assert_false(shadow_must_report_waiting(job, asked.now + 1));
 }
 
+/* Jobs whose numbers are equal modulo any power of two up to 4096. */
+static void no_job_is_explained_late_for_another(void **state)
+{
+	job_record_t *jobs[6];
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++) {
+		jobs[i] = gang(7 + 4096 * i, 4, "leaf");
+		jobs[i]->admin_comment = xstrdup("[onespine: gang=leaf; waits: a]");
+		assert_true(shadow_must_report_waiting(jobs[i], 1000));
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		shadow_reported_waiting(jobs[i], 1000);
+	/* one that is explained each minute */
+	for (uint32_t s = 1000; s < 1300; s += 60)
+		shadow_reported_waiting(jobs[1], s);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_false(shadow_must_report_waiting(jobs[i], 1299));
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(shadow_must_report_waiting(jobs[i], 1300), i != 1);
+	/* more than are remembered: the one that was explained first is explained too early */
+	shadow_reported_waiting(jobs[0], 1290);
+	shadow_reported_waiting(jobs[3], 1291);
+	shadow_reported_waiting(jobs[4], 1292);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(shadow_must_report_waiting(jobs[i], 1293), i == 2 || i == 5);
+	/* the clock was put back: what was said later is forgotten first */
+	shadow_reported_waiting(jobs[5], 900);
+	shadow_reported_waiting(jobs[2], 901);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(shadow_must_report_waiting(jobs[i], 902), i != 5 && i != 2);
+}
+
 /* The name would be looked up under Slurm's locks. */
 static void a_client_that_gives_a_name_is_told_nothing(void **state)
 {
@@ -513,6 +546,7 @@ int main(void)
 		TEST(a_change_is_told_after_a_minute),
 		TEST(few_lines_are_under_way_at_once),
 		TEST(what_could_not_be_sent_is_no_report),
+		TEST(no_job_is_explained_late_for_another),
 		TEST(a_client_that_gives_a_name_is_told_nothing),
 		TEST(numbers_far_apart_hinder_nobody),
 		TEST(a_gang_that_lacks_drained_nodes_is_no_busy_one),
