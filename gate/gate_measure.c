@@ -615,7 +615,8 @@ static void blame(const struct gate_loop *loop, const struct osp_gate_blamed *bl
 
 	if (blamed->wrong)
 		snprintf(report->reason, sizeof(report->reason),
-			 "onespine: network sends wrong bytes to %u nodes; ask", blamed->partners);
+			 "onespine: network sends wrong bytes to %u node%s; ask", blamed->partners,
+			 osp_plural_s(blamed->partners));
 	else
 		snprintf(report->reason, sizeof(report->reason),
 			 "onespine: network %s %.3g Gb/s, %u partners < 25 %% of %.3g; ask",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gate/gate_loop.h"
+#include "lib/base/text.h"
 
 #define REPORT_MS      500  /* for the parts to come up */
 #define TCP_MS	       4000 /* that TCP's rounds need where this fails */
@@ -441,22 +442,22 @@ static void take_all(struct gate_loop *loop)
 		return;
 	case OSP_GATE_REDUCED_WELL:
 	case OSP_GATE_REDUCED_UNJUDGED:
-		osp_gate_log(loop->job, "NCCL: all-reduce of %u nodes right, %.4g GB/s%s", nodes,
-			     (double)sum.gbps,
+		osp_gate_log(loop->job, "NCCL: all-reduce of %u node%s right, %.4g GB/s%s", nodes,
+			     osp_plural_s(nodes), (double)sum.gbps,
 			     sum.state == OSP_GATE_REDUCED_WELL ? "" : ", no limit known");
 		finish(loop, sum.state == OSP_GATE_REDUCED_WELL);
 		return;
 	case OSP_GATE_REDUCED_SLOW:
 		osp_gate_log(loop->job,
-			     "NCCL: all-reduce of %u nodes slow, %.4g GB/s < %.4g%s: pairs follow",
-			     nodes, (double)sum.gbps, (double)sum.least_gbps,
+			     "NCCL: all-reduce of %u node%s slow, %.4g GB/s < %.4g%s: pairs follow",
+			     nodes, osp_plural_s(nodes), (double)sum.gbps, (double)sum.least_gbps,
 			     reduce->unproven ? ", never tried on this hardware" : "");
 		break;
 	case OSP_GATE_REDUCED_WRONG:
 		osp_gate_log(loop->job,
-			     "NCCL: all-reduce of %u nodes wrong on %s and perhaps others: pairs "
+			     "NCCL: all-reduce of %u node%s wrong on %s and perhaps others: pairs "
 			     "follow",
-			     nodes, gate_name_of(loop, sum.rank));
+			     nodes, osp_plural_s(nodes), gate_name_of(loop, sum.rank));
 		break;
 	}
 	if (!order_pairs(loop)) {
@@ -721,7 +722,8 @@ static void blame(const struct gate_loop *loop, const struct osp_gate_blamed *bl
 
 	if (blamed->wrong)
 		snprintf(report->reason, sizeof(report->reason),
-			 "onespine: network all-reduce wrong with %u nodes; ask", blamed->partners);
+			 "onespine: network all-reduce wrong with %u node%s; ask", blamed->partners,
+			 osp_plural_s(blamed->partners));
 	else
 		snprintf(report->reason, sizeof(report->reason),
 			 "onespine: network all-reduce %.3g GB/s, %u partners < %.3g; ask",

@@ -26,6 +26,7 @@
 #include "gate/gate_report.h"
 #include "host/output.h"
 #include "lib/base/own_lock.h"
+#include "lib/base/text.h"
 #include "host/record/thresholds_file.h"
 
 #define LOG_FILE     OSP_LOG_DIR "/gate.log"
@@ -73,11 +74,12 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
 {
 	const struct osp_gate_sentence *sentence = osp_gate_sentence(verdict, job->gang.rank);
 
-	osp_gate_log(job, "%s%s after %llu ms: %s by %s of %u nodes%s%s%s%s",
+	osp_gate_log(job, "%s%s after %llu ms: %s by %s of %u node%s%s%s%s%s",
 		     osp_verdict_name(own->result), own->fresh ? " (fresh)" : "",
 		     (unsigned long long)(osp_now_ms() - begun_ms),
 		     osp_gate_kind_name(verdict->kind), job->gang.nodes[verdict->decider],
-		     job->gang.node_count, *verdict->says ? ": " : "", verdict->says,
+		     job->gang.node_count, osp_plural_s(job->gang.node_count),
+		     *verdict->says ? ": " : "", verdict->says,
 		     sentence && *sentence->reason ? "; this node: " : "",
 		     sentence ? sentence->reason : "");
 }

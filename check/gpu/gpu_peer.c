@@ -335,14 +335,12 @@ const struct osp_check osp_check_peer = {
 		"are compared there, and wherever the links of all GPUs lead to NVSwitches; "
 		"elsewhere speeds are reported and not judged, for pairs may be joined in "
 		"different ways. Pairs that the driver has no connection left for are left out "
-		"(eight a GPU "
-		"where no NVSwitch joins them), and so are pairs over PCIe where an IOMMU "
-		"translates addresses on bare metal, which warns: NVIDIA does not support these. "
-		"A pair fails, and not a GPU of it; a GPU that fails with two "
-		"others or more, each "
-		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",
+		"(eight a GPU where no NVSwitch joins them), and so are pairs over PCIe where an "
+		"IOMMU translates addresses on bare metal, which warns: NVIDIA does not support "
+		"these. A pair fails, and not a GPU of it; a GPU that fails with two others or "
+		"more, each well with somebody, and is well with none, is named itself. Needs two "
+		"whole GPUs.",
 	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; if that "
-		 "does "
-		 "not help, replace the node.",
+		 "does not help, replace the node.",
 	.run = run_peer,
 };

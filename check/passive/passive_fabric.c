@@ -266,8 +266,8 @@ const struct osp_check osp_check_fabric = {
 		"partitions a GPU that waits for its own only warns, as does one that is alone, "
 		"a Blackwell of a virtual machine of no known type that has no way to switches, "
 		"or one whose NVSwitches another host has: on bare metal with a fabric manager of "
-		"its "
-		"own that sets up all GPUs (FABRIC_MODE=0) switches that are not on the bus are "
+		"its own that sets up all GPUs (FABRIC_MODE=0) switches that are not on the bus "
+		"are "
 		"lost, and it fails.",
 	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
 	.run = run_fabric,

@@ -515,7 +515,7 @@ static void judge_storage(const struct part *part)
 {
 	for (size_t i = 0; i < part->cloud->storage_count; i++) {
 		const struct osp_cloud_storage *storage = &part->cloud->storages[i];
-		uint32_t away = 0;
+		uint32_t away = 0, count = osp_nodeset_count(part->nodes);
 
 		for (uint32_t n = osp_nodeset_next(part->nodes, 0); n < part->nodes->place_count;
 		     n = osp_nodeset_next(part->nodes, n + 1))
@@ -524,11 +524,10 @@ static void judge_storage(const struct part *part)
 		if (!away)
 			continue;
 		osp_find(part->diagnosis, OSP_DOCTOR_WARNING,
-			 "partition %s: %u of %u nodes are not in zone %s, where the file system "
-			 "of %s "
-			 "is: each read crosses zones, which is slower and is paid for",
-			 part->name, away, osp_nodeset_count(part->nodes), storage->zone,
-			 storage->mount);
+			 "partition %s: %u of %u node%s %s not in zone %s, where the file system "
+			 "of %s is: each read crosses zones, which is slower and is paid for",
+			 part->name, away, count, osp_plural_s(count), away == 1 ? "is" : "are",
+			 storage->zone, storage->mount);
 		osp_cure(part->diagnosis, "a file system in the zone of the nodes");
 	}
 }

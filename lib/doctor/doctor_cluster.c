@@ -148,8 +148,10 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 	osp_find(diagnosis,
 		 facts->uncovered_count == facts->node_count ? OSP_DOCTOR_WRONG
 							     : OSP_DOCTOR_WARNING,
-		 "%u of %u nodes of slurm.conf are not in the topology, and no gang gets them: %s",
-		 facts->uncovered_count, facts->node_count, facts->uncovered);
+		 "%u of %u node%s of slurm.conf %s not in the topology, and no gang gets %s: %s",
+		 facts->uncovered_count, facts->node_count, osp_plural_s(facts->node_count),
+		 facts->uncovered_count == 1 ? "is" : "are",
+		 facts->uncovered_count == 1 ? "it" : "them", facts->uncovered);
 	osp_cure(diagnosis, "onespine topology import again, with these nodes, to %s",
 		 facts->topology_path);
 }

@@ -483,8 +483,9 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 	says[0] = '\0';
 	if (court->worst == OSP_GATE_NOBODY) {
 		if (kind == OSP_GATE_SHRINK)
-			snprintf(says, OSP_GATE_REASON_BYTES, "%u of %u nodes kept, all were good",
-				 court->gang->wanted, court->gang->node_count);
+			snprintf(says, OSP_GATE_REASON_BYTES, "%u of %u node%s kept, all were good",
+				 court->gang->wanted, court->gang->node_count,
+				 osp_plural_s(court->gang->node_count));
 		return;
 	}
 	length = snprintf(words, sizeof(words), "of %u node%s%s", court->gang->node_count,

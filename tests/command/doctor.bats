@@ -67,7 +67,7 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	write_topology 1-3
 	run onespine doctor --offline
 	[[ $status == 0 ]]
-	holds "$output" "warning: 1 of 4 nodes of slurm.conf are not in the topology, and no gang gets them: n4"
+	holds "$output" "warning: 1 of 4 nodes of slurm.conf is not in the topology, and no gang gets it: n4"
 }
 
 @test "a partition whose jobs are all gangs, of nodes that nobody wakes" {

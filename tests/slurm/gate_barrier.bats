@@ -73,7 +73,7 @@ setup_file() {
 	job=$(submit -N1 -p every -w n1)
 	await 30 node_is n1 drained
 	await 30 begins_later "$job"
-	await 10 shows 'requeue by n1 of 1 nodes' gate_log n1
+	await 10 shows 'requeue by n1 of 1 node: ' gate_log n1
 }
 
 @test "a check that hangs is no failed node: with on_error go the job runs" {

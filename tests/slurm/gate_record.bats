@@ -81,7 +81,7 @@ history_says() {
 	await 10 says n3 'waits for the check of another job on this node'
 	run ! says n3 'PASS'
 	exec 7>&-
-	await 10 says n3 'go by n3 of 1 nodes'
+	await 10 says n3 'go by n3 of 1 node'
 	run ! says n3 'goes on beside it'
 }
 

@@ -398,15 +398,13 @@ static void test_files(void **state)
 	host.facts.uncovered_count = 1;
 	host.facts.uncovered = "n4";
 	expect(&host, RIGHT,
-	       "warning topology: 1 of 4 nodes of slurm.conf are not in the topology, and no gang "
-	       "gets "
-	       "them: n4 | onespine topology import again, with these nodes, to "
+	       "warning topology: 1 of 4 nodes of slurm.conf is not in the topology, and no gang "
+	       "gets it: n4 | onespine topology import again, with these nodes, to "
 	       "/e/onespine.topology");
 	host.facts.node_count = 1;
 	expect(&host, RIGHT,
-	       "wrong topology: 1 of 1 nodes of slurm.conf are not in the topology, and no gang "
-	       "gets "
-	       "them: n4 | onespine topology import again, with these nodes, to "
+	       "wrong topology: 1 of 1 node of slurm.conf is not in the topology, and no gang "
+	       "gets it: n4 | onespine topology import again, with these nodes, to "
 	       "/e/onespine.topology");
 	make_host(&host);
 	host.trusted[0] = (struct osp_trusted_file){"/e/onespine.yaml", true, false};
