@@ -366,10 +366,26 @@ static void list_holders(const struct osp_catalogue *catalogue, const char *name
 		const char *one = catalogue->instances[i].name;
 
 		if (strcasestr(one, name) && found++ < HOLDERS_MOST)
-			osp_text_printf(list, "%s%s", found > 1 ? ", " : "", one);
+			osp_text_printf(list, "%s%s", found > 1 ? ", " : "; did you mean ", one);
 	}
 	if (found > HOLDERS_MOST)
 		osp_text_printf(list, " or another of %zu", found);
+	if (found)
+		osp_text_add(list, "?");
+}
+
+/* Returns whether two names have the same digits in the same order. Names that differ in a digit
+ * are rather those of two types (p5.48xlarge and p6.48xlarge) than one of them misspelt. */
+static bool same_digits(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+
+	for (;; a++, b++) {
+		a += strcspn(a, digits);
+		b += strcspn(b, digits);
+		if (!*a || *a != *b)
+			return *a == *b;
+	}
 }
 
 static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
@@ -383,13 +399,17 @@ static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
 	for (size_t i = 0; i < catalogue->count; i++)
 		names[i] = catalogue->instances[i].name;
 	nearest = osp_nearest_word(name, names, catalogue->count);
-	if (nearest)
-		osp_text_add(&list, nearest);
+	if (nearest && !same_digits(name, nearest))
+		osp_text_printf(&list,
+				"; if it is newer than the catalogue, describe it in a file "
+				"of instances.d (doc/environment.md); the nearest is %s",
+				nearest);
+	else if (nearest)
+		osp_text_printf(&list, "; did you mean %s?", nearest);
 	else
 		list_holders(catalogue, name, &list);
-	osp_error_set(error, "the catalogue has no type '%.60s'%s%s%s", name,
-		      list.length_bytes ? "; did you mean " : "",
-		      list.length_bytes ? list.data : "", list.length_bytes ? "?" : "");
+	osp_error_set(error, "the catalogue has no type '%.60s'%s", name,
+		      list.length_bytes ? list.data : "");
 	osp_text_free(&list);
 	free(names);
 	return -1;

@@ -318,6 +318,14 @@ static const char *after(const char *word, const char *prefix)
 	return strncmp(word, prefix, length) ? NULL : word + length;
 }
 
+/* Returns whether a shell's option says that a command follows: -c, also beside others, as -lc. */
+static bool gives_command(const char *option)
+{
+	size_t letters = strspn(option + (*option == '-'), "abcefhiklmnprtuvxBCEHPT");
+
+	return *option == '-' && letters && !option[1 + letters] && option[letters] == 'c';
+}
+
 /* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
  * words it took, 0 for none, or -1. */
 static int take_option(struct reading *reading, const struct command *command, size_t index)
@@ -339,7 +347,7 @@ static int take_option(struct reading *reading, const struct command *command, s
 		 (command->container &&
 		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
 		rc = take_assignment(reading, next->text, strlen(next->text), next);
-	else if (command->shell && !reading->outer && !strcmp(word->text, "-c")) {
+	else if (command->shell && !reading->outer && gives_command(word->text)) {
 		reading->step = command->launcher;
 		rc = read_inner(reading, next);
 		reading->step = false;

@@ -408,7 +408,7 @@ adapters() {
 		{ echo "$said" && false; }
 }
 
-# The lists of OCI's own scripts (oci-hpc b5285a6, GB300's 6f7b014, samples/gpu): each is right on its shapes, and harmful on all others
+# The lists of OCI's own scripts (oci-hpc b5285a6, GB300's 6f7b014, samples/gpu; GB200-v2's and v3's: oci-hpc-oke 03d3ec1, manifests/nccl-tests): each is right on its shapes, and harmful on all others
 @test "--script: each shape's list on each shape of OCI" {
 	local -A shape_list=(
 		[BM.GPU.B4.8]="=mlx5_5,mlx5_6,mlx5_7,mlx5_8,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_14,mlx5_15,mlx5_16,mlx5_17,mlx5_9,mlx5_10,mlx5_11,mlx5_12"
@@ -419,10 +419,11 @@ adapters() {
 		[BM.GPU.GB200.4]="=mlx5_0,mlx5_1,mlx5_3,mlx5_4"
 		[BM.GPU.GB300.4]="=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_5,mlx5_6,mlx5_7,mlx5_8"
 	)
-	local -A same=([BM.GPU.A100-v2.8]=BM.GPU.B4.8 [BM.GPU.B200.8]=BM.GPU.H200.8)
+	local -A same=([BM.GPU.A100-v2.8]=BM.GPU.B4.8 [BM.GPU.B200.8]=BM.GPU.H200.8 [BM.GPU.GB200-v2.4]=BM.GPU.GB200.4
+		[BM.GPU.GB200-v3.4]=BM.GPU.GB300.4)
 	local type of said failed=0 asked=0
 	for type in BM.GPU.B4.8 BM.GPU.A100-v2.8 BM.GPU4.8 BM.GPU.H100.8 BM.GPU.H200.8 BM.GPU.B200.8 BM.GPU.B300.8 \
-		BM.GPU.GB200.4 BM.GPU.GB300.4; do
+		BM.GPU.GB200.4 BM.GPU.GB200-v2.4 BM.GPU.GB200-v3.4 BM.GPU.GB300.4; do
 		for of in "${!shape_list[@]}"; do
 			adapters "$type" "${shape_list[$of]}"
 			if [[ $of == "${same[$type]:-$type}" ]]; then
@@ -435,7 +436,7 @@ adapters() {
 			((++asked))
 		done
 	done
-	((asked == 63 && !failed))
+	((asked == 77 && !failed))
 	# where GB300 has several planes, its devices have names of their own
 	adapters BM.GPU.GB300.4 rdma_vf_rail0,rdma_vf_rail1,rdma_vf_rail2,rdma_vf_rail3
 	[[ $said == *'0 harmful'* ]]

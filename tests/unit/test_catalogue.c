@@ -144,6 +144,17 @@ static void names_are_found(void **state)
 		       "g6.4xlarge, g6.8xlarge, g6.12xlarge, g6.16xlarge or another of 16?"},
 		{"", "the catalogue has no type ''"},
 		{"laptop", "the catalogue has no type 'laptop'"},
+		/* other digits: rather a type that the catalogue does not have yet */
+		{"BM.GPU.GB200-v9.4",
+		 "the catalogue has no type 'BM.GPU.GB200-v9.4'; if it is newer than the "
+		 "catalogue, describe it in a file of instances.d (doc/environment.md); the "
+		 "nearest is BM.GPU.GB200-v2.4"},
+		{"p9.48xlarge",
+		 "the catalogue has no type 'p9.48xlarge'; if it is newer than the catalogue, "
+		 "describe it in a file of instances.d (doc/environment.md); the nearest is "
+		 "p5.48xlarge"},
+		{"BM.GPU.GB200-2v.4", "the catalogue has no type 'BM.GPU.GB200-2v.4'; did you mean "
+				      "BM.GPU.GB200-v2.4?"},
 	};
 	struct osp_catalogue *catalogue = ours();
 	struct osp_error error = {.text = ""};
