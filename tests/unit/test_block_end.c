@@ -21,8 +21,13 @@ static void jobs_end_before_the_block(void **state)
 		const char *type;
 		int64_t before_s;
 	} cases[] = {
-		{"p5.48xlarge", 1800},	      {"p6-b200.48xlarge", 1800}, {"trn2.48xlarge", 1800},
-		{"p6e-gb200.36xlarge", 3600}, {"trn2u.48xlarge", 3600},	  {"", 1800},
+		{"p5.48xlarge", 1800},
+		{"p6-b200.48xlarge", 1800},
+		{"trn2.48xlarge", 1800},
+		{"p6e-gb200.36xlarge", 3600},
+		{"trn2u.48xlarge", 3600},
+		{"trn3pd98.3xlarge", 3600},
+		{"", 1800},
 	};
 
 	(void)state;
