@@ -7,8 +7,8 @@ usage: coverage.py BUILD_DIR [--missing] [--least PERCENT]
 BUILD_DIR was compiled with gcc --coverage and its tests were run (tests/check/coverage does both). What is
 mapped into slurmctld is read from the two objects themselves: the functions that the linker left in the shadow
 and in job_submit. Prints for each source file its lines as wc counts them, the functions mapped, their lines,
-how many of these are neither blank nor comment, and how many lines and branches ran; then the sum. gcov says
-what ran.
+how many of these are neither blank nor comment, and how many lines and branches ran; then the sums of each room,
+the sum, and the functions that never ran. gcov says what ran.
 
 A line of the source with the words "unreached:" and a reason in a comment is not counted; how many these are is
 told. --missing lists each branch and line that did not run. Fails below --least percent of the branches.
@@ -52,6 +52,7 @@ class File:
         with open(path, encoding="utf-8") as source:
             self.text = source.read().splitlines()
         self.functions = set()
+        self.calls = collections.Counter()
         self.mapped = set()
         self.lines = collections.Counter()
         self.branches = collections.Counter()
@@ -103,6 +104,7 @@ def read(build, source, functions):
                 continue
             file = files.setdefault(path, File(path))
             file.functions |= set(mine)
+            file.calls.update({name: function["execution_count"] for name, function in mine.items()})
             for function in mine.values():
                 file.mapped |= set(range(function["start_line"], function["end_line"] + 1))
             for line in part["lines"]:
@@ -148,6 +150,22 @@ class Sum:
               f"{percent(row['branches_run'], row['branches']):5.1f} %")
 
 
+def show_rooms(files, source):
+    """A line a room: lib/place, sched."""
+    rooms, count = collections.defaultdict(Sum), collections.Counter()
+    for path in sorted(files):
+        room = os.path.dirname(os.path.relpath(path, source))
+        rooms[room].add(files[path])
+        count[room] += 1
+    for room, total in rooms.items():
+        total.show(f"{room} ({count[room]})", total.values)
+
+
+def show_idle(files):
+    idle = sorted(name for file in files.values() for name in file.functions if not file.calls[name])
+    print(f"{len(idle)} functions never ran{': ' if idle else ''}{', '.join(idle)}")
+
+
 def show_missing(file, name):
     for number in sorted(number for number, count in file.counted(file.lines).items() if not count):
         print(f"{name}:{number}: did not run: {file.text[number - 1].strip()}")
@@ -174,9 +192,11 @@ def main():
     for path in sorted(files):
         name = os.path.relpath(path, source)
         total.show(name, total.add(files[path]))
+    show_rooms(files, source)
     total.show(f"{len(files)} files", total.values)
     print(f"mapped into slurmctld: {total.values['mapped']} lines, {total.values['code']} of them neither blank nor "
           f"comment")
+    show_idle(files)
     print(f"{total.values['left_out']} branches left out, each for a reason in the source")
     for path in sorted(files) if given.missing else []:
         show_missing(files[path], os.path.relpath(path, source))
