@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sched/: the plugins of slurmctld
 
+# Slurm's allocator is given __FILE__: without the folder of the builder.
+NO_FOLDER = -fmacro-prefix-map=$(top_srcdir)/=
+
 # The shadow of select/cons_tres. Slurm's own plugin is behind it (DT_NEEDED, so not as needed), found by
 # its run path; functions are bound lazily because clients load it too; its SONAME must not be Slurm's, or it
 # would find itself. So it is linked under another name and installed under Slurm's.
 # Its objects serve the unit tests too, with a slurmctld that is not there (tests/fake/slurmctld.h).
 if HAVE_SHADOW
-SHADOW_CPPFLAGS = -I$(top_srcdir) -isystem $(SLURM_SOURCE) -DOSP_VERSION='"$(VERSION)"'
+SHADOW_CPPFLAGS = $(NO_FOLDER) -I$(top_srcdir) -isystem $(SLURM_SOURCE) -DOSP_VERSION='"$(VERSION)"'
 noinst_LTLIBRARIES += libshadow.la
 libshadow_la_SOURCES = \
 	sched/gang_comment.c sched/gang_comment.h \
@@ -59,7 +62,7 @@ EXTRA_DIST += sched/select_cons_tres.map
 
 # job_submit: from Slurm's installed headers alone. Its objects serve the unit test too.
 if HAVE_SLURM
-JOB_SUBMIT_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DOSP_SHADOW_DIR='"$(shadowexecdir)"'
+JOB_SUBMIT_CPPFLAGS = $(NO_FOLDER) $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DOSP_SHADOW_DIR='"$(shadowexecdir)"'
 noinst_LTLIBRARIES += libjobsubmit.la
 libjobsubmit_la_SOURCES = \
 	sched/gang_comment.c sched/gang_comment.h \
