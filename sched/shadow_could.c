@@ -159,6 +159,7 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 		.want_nodes = nodes,
 		.usable = question->usable,
 		.required = question->required,
+		.zoned = shadow_state.topology,
 	};
 	if (question->required &&
 	    osp_nodeset_count(question->required) > question->input.need_nodes)

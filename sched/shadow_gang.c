@@ -27,8 +27,7 @@ static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, s
 	if (shadow_in_parts(&gang->effective))
 		return shadow_parts_begin(gang, min_nodes, why, why_bytes);
 	if (gang->relaxed)
-		gang->level =
-			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
+		gang->level = osp_topology_relaxed(topology, gang->level);
 	level = *gang->effective.prefer ? osp_topology_level(topology, gang->effective.prefer) : 0;
 	if (level > 0 && osp_topology_below(topology, (uint32_t)level, gang->level))
 		gang->prefer_level = (uint32_t)level;
@@ -403,6 +402,7 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 		.required = gang->required,
 		.weight = shadow_state.weights_differ ? shadow_state.weight : NULL,
 		.largest_gang = shadow_state.largest_gang,
+		.zoned = shadow_state.topology,
 	};
 
 	if (!gang->effective.mix_kinds && shadow_state.kind_count > 1) {
@@ -511,7 +511,7 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 			    ? osp_topology_level(shadow_state.topology, effective->prefer)
 			    : level;
 	bool known = shadow_places_hold(nodes);
-	uint32_t domain = OSP_NO_DOMAIN;
+	uint32_t domain = OSP_NO_DOMAIN, relaxed;
 
 	*anywhere = false;
 	if (level < 1)
@@ -524,8 +524,9 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 		domain = domain_of_all(nodes, (uint32_t)i);
 	if (domain != OSP_NO_DOMAIN || !shadow_is_relaxed(job, effective))
 		return domain;
-	*anywhere = (uint32_t)level >= osp_topology_level_count(shadow_state.topology);
-	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
+	relaxed = osp_topology_relaxed(shadow_state.topology, (uint32_t)level);
+	*anywhere = !relaxed;
+	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, relaxed);
 }
 
 /* Says where a gang in segments or in several domains is. */

@@ -44,9 +44,9 @@ static int level_kept(const struct moved *moved, const struct osp_effective *eff
 
 	if (due < 1 || stand_together(moved->before, moved->nodes, due))
 		return due;
-	if ((uint32_t)due >= osp_topology_level_count(moved->before))
+	due = (int)osp_topology_relaxed(moved->before, (uint32_t)due);
+	if (!due)
 		return -1; /* no level is above */
-	due++;
 	return effective->relax_s >= 0 && stand_together(moved->before, moved->nodes, due) ? due
 											   : -1;
 }

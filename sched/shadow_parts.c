@@ -47,7 +47,7 @@ int shadow_parts_begin(struct shadow_gang *gang, uint32_t min_nodes, char *why, 
 		return -1;
 	}
 	if (osp_parts_anywhere(&gang->parts)) {
-		gang->level = 0;
+		gang->level = osp_topology_zone_level(shadow_state.topology);
 		return 0;
 	}
 	gang->in_parts = true;

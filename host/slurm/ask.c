@@ -442,6 +442,7 @@ int osp_ask(const struct osp_world *world, const struct osp_fit_question *questi
 		.boot = answer->boot,
 		.required = osp_nodeset_empty(answer->required) ? NULL : answer->required,
 		.weight = answer->weight,
+		.zoned = world->topology,
 	};
 	if (!question->mix_kinds && number_kinds(world->snapshot, answer) < 0)
 		return osp_error_set(error, "out of memory");

@@ -163,7 +163,7 @@ int osp_gang_level_due(const struct osp_topology *topology, const struct osp_sta
 	if (gang->request.relax_s < 0 ||
 	    job->start_s - osp_gang_waits_since(job) < gang->request.relax_s)
 		return level;
-	return (uint32_t)level < osp_topology_level_count(topology) ? level + 1 : 0;
+	return (int)osp_topology_relaxed(topology, (uint32_t)level);
 }
 
 void osp_gang_look_beside(int level_due, struct osp_whereabouts *where)

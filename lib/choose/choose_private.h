@@ -23,10 +23,10 @@
 #define OSP_CHOOSE_PROGRESS_MAX 512
 
 /*
- * Kinds that get a turn of their own for a later start of a gang in parts;
- * slurmctld's shadow distinguishes as many.
+ * Kinds that get a turn of their own for a later start of a gang in parts: the
+ * 64 that slurmctld's shadow distinguishes, in each of three zones.
  */
-#define OSP_CHOOSE_PART_KINDS_MAX 64
+#define OSP_CHOOSE_PART_KINDS_MAX 256
 
 /* Lists of domains; the next call continues in each at its own place. */
 enum osp_choose_list {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.c - a gang in segments or in several domains, if nodes are of several kinds */
+/* parts.c - a gang in segments or in several domains, if nodes are of several kinds or zones */
 #include "lib/place/parts.h"
 
 #include <string.h>
@@ -18,6 +18,12 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 			"--gang-segment=%s:N",
 			domains_max, osp_topology_level_name(topology, level),
 			osp_topology_level_name(topology, level));
+	if (domains_max > 1 && level == osp_topology_zone_level(topology))
+		return osp_error_set(
+			error,
+			"--gang-domains=%u: several of level %s never form one gang; ask for a "
+			"lower level, or leave out --gang-domains",
+			domains_max, osp_topology_level_name(topology, level));
 	if (!*segments ||
 	    osp_segments_parse(segments, topology, level, &parts->segments, &inner) == 0)
 		return 0;
@@ -27,11 +33,17 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level)
 {
+	uint32_t next = osp_topology_relaxed(topology, *level);
+
+	if (next == *level)
+		return;
 	if (*level >= osp_topology_level_count(topology)) {
 		parts->domains_max = OSP_NODES_MAX;
 		return;
 	}
-	(*level)++;
+	*level = next;
+	if (next == osp_topology_zone_level(topology))
+		parts->domains_max = 1;
 	for (uint32_t i = 0; i < parts->segments.count; i++) {
 		/* crossings with the level above have the next number */
 		if (osp_topology_crossed(topology, parts->segments.segment[i].level))
@@ -52,15 +64,64 @@ bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t
 	const struct osp_cut_input input = osp_parts_input(parts, &place, nodes);
 	struct osp_cut_answer answer;
 
+	if (!osp_cut_in_one_zone(cut, nodes))
+		return false;
 	if (osp_parts_anywhere(parts))
 		return true;
 	osp_cut_judge(cut, &input, &answer);
 	return answer.fits;
 }
 
-uint16_t osp_parts_kinds(const struct osp_place_input *place)
+static uint16_t kinds_of_nodes(const struct osp_place_input *place)
 {
 	return place->kind ? place->kind_count : 1;
+}
+
+/* Returns how many zones there are, and *first, their first domain; 0: no matter. */
+static uint32_t zones(const struct osp_place_input *place, uint32_t *first)
+{
+	uint32_t level = place->zoned ? osp_topology_zone_level(place->zoned) : 0, count = 0;
+
+	if (level)
+		osp_topology_level_domains(place->zoned, level, first, &count);
+	return count > 1 ? count : 0;
+}
+
+bool osp_parts_in_zones(const struct osp_place_input *place)
+{
+	uint32_t first;
+
+	return zones(place, &first) > 0;
+}
+
+uint16_t osp_parts_kinds(const struct osp_place_input *place)
+{
+	uint32_t first, count = zones(place, &first);
+	/* nodes whose zone is not known are a zone of their own */
+	uint64_t kinds = (uint64_t)kinds_of_nodes(place) * (count ? count + 1 : 1);
+
+	return kinds < UINT16_MAX ? (uint16_t)kinds : UINT16_MAX;
+}
+
+/* Removes the nodes that are not in the zone of this number. */
+static void keep_zone(const struct osp_place_input *place, uint32_t zone, struct osp_nodeset *set)
+{
+	uint32_t first, count = zones(place, &first), wanted, nodes;
+
+	if (!count)
+		return;
+	wanted = zone < count ? first + zone : OSP_NO_DOMAIN;
+	nodes = osp_topology_node_count(place->zoned);
+	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
+	     n = osp_nodeset_next(set, n + 1)) {
+		uint32_t domain =
+			n < nodes ? osp_topology_domain_of(place->zoned, n,
+							   osp_topology_zone_level(place->zoned))
+				  : OSP_NO_DOMAIN;
+
+		if (domain != wanted)
+			osp_nodeset_remove(set, n);
+	}
 }
 
 uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct osp_nodeset *from,
@@ -71,9 +132,10 @@ uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct o
 		osp_nodeset_and(to, place->required);
 	for (uint32_t n = osp_nodeset_next(to, 0); place->kind && n < to->place_count;
 	     n = osp_nodeset_next(to, n + 1)) {
-		if (place->kind[n] != kind)
+		if (place->kind[n] != kind % kinds_of_nodes(place))
 			osp_nodeset_remove(to, n);
 	}
+	keep_zone(place, kind / kinds_of_nodes(place), to);
 	return osp_nodeset_count(to);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parts.h - a gang in segments or in several domains, if nodes are of several kinds
+ * parts.h - a gang in segments or in several domains, if nodes are of several kinds or zones
  *
  * Puts the question of segments.h for a gang as place.h describes it. Any thread; one scratch per
  * thread. No call takes memory.
@@ -26,17 +26,21 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 
 /*
  * Moves what was asked at `level` one level up; at the top level, allows any number of its domains.
+ * Changes nothing at a zone, and at the level below allows one zone.
  */
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level);
 
 /* Returns whether nothing is left of a rule: any number of domains, and no segments. */
 bool osp_parts_anywhere(const struct osp_parts *parts);
 
-/* Returns whether the nodes that a gang has obey what was asked at `level`. */
+/* Returns whether the nodes that a gang has obey what was asked at `level`, and lie in one zone. */
 bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t level,
 		    const struct osp_nodeset *nodes);
 
-/* Returns how many kinds of nodes a gang may use. */
+/* Returns whether there are several zones, of which a gang may use one. */
+bool osp_parts_in_zones(const struct osp_place_input *place);
+
+/* Returns how many kinds of nodes a gang may use; nodes of several zones are of several kinds. */
 uint16_t osp_parts_kinds(const struct osp_place_input *place);
 
 /*

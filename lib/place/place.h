@@ -53,8 +53,11 @@ struct osp_place_input {
 	const struct osp_nodeset *boot; /* nodes that must first be started; NULL: none */
 	const struct osp_nodeset *required; /* nodes that must be in the gang; NULL: none */
 	const uint32_t *weight;		    /* by node; NULL: all equal */
-	const uint16_t *kind;  /* by node: kinds never mix in a gang; NULL: all alike */
-	uint16_t kind_count;   /* kinds are 0 .. kind_count - 1; 0 with a NULL kind */
+	const uint16_t *kind; /* by node: kinds never mix in a gang; NULL: all alike */
+	uint16_t kind_count;  /* kinds are 0 .. kind_count - 1; 0 with a NULL kind */
+	/* parts.h: a gang in several domains lies in one of this topology's zones, if it has the
+	 * level; NULL: no matter */
+	const struct osp_topology *zoned;
 	uint32_t largest_gang; /* nodes of the largest gang now waiting or running; 0: not known */
 };
 

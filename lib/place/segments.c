@@ -70,6 +70,11 @@ struct osp_cut *osp_cut_new(const struct osp_topology *topology)
 	return NULL;
 }
 
+bool osp_cut_in_one_zone(const struct osp_cut *cut, const struct osp_nodeset *nodes)
+{
+	return osp_topology_in_one_zone(cut->topology, nodes);
+}
+
 void osp_cut_free(struct osp_cut *cut)
 {
 	if (!cut)

@@ -86,6 +86,9 @@ struct osp_cut;
 struct osp_cut *osp_cut_new(const struct osp_topology *topology);
 void osp_cut_free(struct osp_cut *cut); /* NULL is allowed */
 
+/* Returns osp_topology_in_one_zone() of its topology. */
+bool osp_cut_in_one_zone(const struct osp_cut *cut, const struct osp_nodeset *nodes);
+
 /* Decides whether the gang fits. */
 void osp_cut_judge(struct osp_cut *cut, const struct osp_cut_input *input,
 		   struct osp_cut_answer *answer);

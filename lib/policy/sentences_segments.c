@@ -2,6 +2,7 @@
 /* sentences_segments.c - the sentences about gangs in segments and in several domains */
 #include "lib/policy/sentences.h"
 #include "lib/base/text.h"
+#include "lib/place/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,18 +22,23 @@ static void say_request(const struct osp_topology *topology, const struct osp_cu
 	const char *which = has_required(place)		     ? " of --nodelist"
 			    : place && place->kind_count > 1 ? " of one node type"
 							     : "";
-	char plural[NAME_BYTES], segments[128];
+	char plural[NAME_BYTES], segments[128], zone[NAME_BYTES] = "";
 	size_t at;
+
+	if (place && osp_parts_in_zones(place))
+		snprintf(zone, sizeof(zone), " of one %s",
+			 osp_topology_level_name(topology, osp_topology_zone_level(topology)));
 
 	if (input->domains_max == 1)
 		snprintf(buffer, buffer_bytes, "%u node%s%s on one %s", input->nodes,
 			 osp_plural_s(input->nodes), which, level);
 	else if (input->domains_max == OSP_NODES_MAX)
-		snprintf(buffer, buffer_bytes, "%u nodes%s on any number of %s", input->nodes,
-			 which, osp_sentence_plural(level, plural, sizeof(plural)));
+		snprintf(buffer, buffer_bytes, "%u nodes%s on any number of %s%s", input->nodes,
+			 which, osp_sentence_plural(level, plural, sizeof(plural)), zone);
 	else
-		snprintf(buffer, buffer_bytes, "%u nodes%s on at most %u %s", input->nodes, which,
-			 input->domains_max, osp_sentence_plural(level, plural, sizeof(plural)));
+		snprintf(buffer, buffer_bytes, "%u nodes%s on at most %u %s%s", input->nodes, which,
+			 input->domains_max, osp_sentence_plural(level, plural, sizeof(plural)),
+			 zone);
 	at = strlen(buffer);
 	if (input->segments.count)
 		snprintf(buffer + at, buffer_bytes - at, " in segments %s",

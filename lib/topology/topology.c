@@ -12,6 +12,9 @@
 #include "lib/topology/topology_private.h"
 #include "lib/topology/topology_parts.h"
 
+/* The level of availability zones, by the name that EC2's answers give it (import_aws.c). */
+#define ZONE "zone"
+
 void osp_topology_free(struct osp_topology *topology)
 {
 	if (!topology)
@@ -48,6 +51,37 @@ int osp_topology_level(const struct osp_topology *topology, const char *name)
 			return (int)level;
 	}
 	return -1;
+}
+
+uint32_t osp_topology_zone_level(const struct osp_topology *topology)
+{
+	int level = osp_topology_level(topology, ZONE);
+
+	return level > 0 && (uint32_t)level <= topology->level_count ? (uint32_t)level : 0;
+}
+
+bool osp_topology_in_one_zone(const struct osp_topology *topology, const struct osp_nodeset *nodes)
+{
+	uint32_t zone = osp_topology_zone_level(topology), first = osp_nodeset_next(nodes, 0);
+
+	for (uint32_t n = first; zone && n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (osp_topology_domain_of(topology, n, zone) !=
+		    osp_topology_domain_of(topology, first, zone))
+			return false;
+	}
+	return true;
+}
+
+uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level)
+{
+	uint32_t zone = osp_topology_zone_level(topology);
+
+	if (level > topology->level_count)
+		return zone;
+	if (zone && level >= zone)
+		return level;
+	return level < topology->level_count ? level + 1 : 0;
 }
 
 /* Writes "a, b or c"; what does not fit is cut. */

@@ -123,6 +123,20 @@ const char *osp_topology_crossing_text(const struct osp_topology *topology, uint
 uint32_t osp_topology_count_crossing(const struct osp_topology *topology, uint32_t overlay,
 				     uint32_t level);
 
+/* Returns the level of the tree that is named "zone"; 0: none is. Several zones never form one
+ * gang. */
+uint32_t osp_topology_zone_level(const struct osp_topology *topology);
+
+/*
+ * Returns the level at which a gang of `level` is in one domain after its @TIME: the next one up,
+ * but never above a zone, which stays as it is; 0: any nodes do. A gang of an overlay may be in any
+ * nodes, or in any of a zone.
+ */
+uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level);
+
+/* Returns whether all nodes lie in one zone, or in no known one; true if there is no such level. */
+bool osp_topology_in_one_zone(const struct osp_topology *topology, const struct osp_nodeset *nodes);
+
 /* Returns a level's name, "node" for 0, the overlay's for crossings. `level` must be a level. */
 const char *osp_topology_level_name(const struct osp_topology *topology, uint32_t level);
 

@@ -174,6 +174,31 @@ refused() {
 	equal "$(job_spines "$job" | paste -sd' ')" 's1 s2'
 }
 
+@test "two zones: neither in several spines nor after its @TIME is a gang in both" {
+	fabric leaf,spine,zone 'zone z1 -' 'zone z2 -' 'spine s1 z1' 'spine s2 z1' 'spine s3 z2' 'spine s4 z2' \
+		'leaf l1 s1 n[1-3]' 'leaf l2 s2 n[4-6]' 'leaf l3 s3 n[7-9]' 'leaf l4 s4 n[10-12]'
+	refused '7 nodes on at most 3 spines of one zone asked for; with all nodes of partition gpu free so many hold 6' \
+		--gang=spine --gang-domains=3 -N7
+	refused '--gang-domains=2: several of level zone never form one gang' --gang=zone --gang-domains=2 -N7
+	hold 'n[1-2],n7'
+	waits 'waits: 6 nodes on at most 4 spines of one zone' --gang=spine --gang-domains=4 -N6
+	run onespine fit -N6 --gang=spine --gang-domains=4
+	[[ $status != 0 ]]
+	scancel "$job"
+	waits 'waits: 6 nodes on one zone' --gang=zone@00:01 -N6
+	stays 3 job_is "$job" PENDING
+	holds "$(onespine why "$job")" 'its @TIME changes nothing: several zones never form one gang'
+	note_holds "$job" 'waits: 6 nodes on one zone'
+	scancel "$job"
+	runs --gang=spine --gang-domains=2 -N5
+	equal "$(job_domains "$job" zone)" z2
+	runs --gang=zone@00:01 -N4
+	equal "$(job_domains "$job" zone)" z1
+	scancel "$job"
+	runs --gang=spine --gang-domains=2 -N4
+	equal "$(job_domains "$job" zone)" z1
+}
+
 @test "nodes whose level is unknown satisfy no gang of that level, nodes outside the fabric none at all" {
 	fabric leaf,spine 'spine s1 -' 'spine s2 - n[5-8]' 'leaf l1 s1 n[1-4]'
 	log_since '4 of Slurm.s 12 nodes are not in it and run no gang'

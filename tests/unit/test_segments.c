@@ -647,6 +647,80 @@ static void test_anywhere(void **state)
 	osp_topology_free(topology);
 }
 
+/* Several zones never form one gang: four nodes in each of two, and two whose zone is not known. */
+static void test_zones(void **state)
+{
+	static const struct fabric_node nodes[] = {
+		{"a0", {"l0", "s0", "c0", "z0"}}, {"a1", {"l0", "s0", "c0", "z0"}},
+		{"a2", {"l1", "s1", "c0", "z0"}}, {"a3", {"l1", "s1", "c0", "z0"}},
+		{"b0", {"l2", "s2", "c1", "z1"}}, {"b1", {"l2", "s2", "c1", "z1"}},
+		{"b2", {"l3", "s3", "c1", "z1"}}, {"b3", {"l3", "s3", "c1", "z1"}},
+		{"u0", {"l4", "s4", NULL, NULL}}, {"u1", {"l4", "s4", NULL, NULL}},
+	};
+	const uint32_t count = sizeof(nodes) / sizeof(nodes[0]), zone = 4;
+	struct osp_topology *topology = fabric_from(nodes, count, 4);
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(count), *some = osp_nodeset_new(count + 2);
+	uint16_t kind[] = {0, 1, 0, 1, 0, 0, 0, 0, 1, 1};
+	struct osp_place_input place = {.level = SPINE, .need_nodes = 5};
+	struct osp_parts parts = {.domains_max = 3};
+	struct osp_error error = {.text = ""};
+	struct osp_cut_answer answer;
+	uint32_t level = SPINE;
+
+	(void)state;
+	assert_int_equal(osp_topology_zone_level(topology), zone);
+	osp_nodeset_fill(all);
+	osp_parts_judge(cut, &parts, &place, all, some, &answer);
+	assert_true(answer.fits); /* no matter */
+	assert_false(osp_parts_in_zones(&place));
+	place.zoned = topology;
+	assert_true(osp_parts_in_zones(&place));
+	assert_int_equal(osp_parts_kinds(&place), 3);
+	osp_parts_judge(cut, &parts, &place, all, some, &answer);
+	assert_false(answer.fits);
+	assert_int_equal(answer.whole_offered, 4);
+	assert_int_equal(osp_parts_most(cut, &parts, &place, all, some), 4);
+	assert_int_equal(osp_parts_keep_kind(&place, all, 1, some), 4);
+	assert_true(osp_nodeset_test(some, 4) && osp_nodeset_test(some, 7));
+	assert_int_equal(osp_parts_keep_kind(&place, all, 2, some), 2);
+	assert_true(osp_nodeset_test(some, 8) && osp_nodeset_test(some, 9));
+	/* two kinds in each */
+	place.kind = kind;
+	place.kind_count = 2;
+	assert_int_equal(osp_parts_kinds(&place), 6);
+	assert_int_equal(osp_parts_keep_kind(&place, all, 1, some), 2);
+	assert_true(osp_nodeset_test(some, 1) && osp_nodeset_test(some, 3));
+	assert_int_equal(osp_parts_keep_kind(&place, all, 3, some), 0);
+	assert_int_equal(osp_parts_keep_kind(&place, all, 5, some), 2);
+	/* nodes that a gang has */
+	assert_false(
+		osp_parts_kept(cut, &(struct osp_parts){.domains_max = OSP_NODES_MAX}, SPINE, all));
+	assert_true(osp_topology_in_one_zone(topology, some)); /* in no known one */
+	osp_nodeset_add(some, 0);
+	assert_false(osp_topology_in_one_zone(topology, some));
+	/* what is asked for, and after its @TIME */
+	assert_int_equal(osp_parts_read(2, "", topology, zone, &parts, &error), -1);
+	assert_string_equal(error.text, "--gang-domains=2: several of level zone never form one "
+					"gang; ask for a lower level, or leave out --gang-domains");
+	assert_int_equal(osp_parts_read(2, "", topology, SPINE, &parts, NULL), 0);
+	osp_parts_relax(&parts, topology, &level);
+	assert_int_equal(level, CORE);
+	assert_int_equal(parts.domains_max, 2);
+	for (int i = 0; i < 2; i++) {
+		osp_parts_relax(&parts, topology, &level);
+		assert_int_equal(level, zone);
+		assert_int_equal(parts.domains_max, 1);
+	}
+	assert_int_equal(osp_topology_relaxed(topology, SPINE), CORE);
+	assert_int_equal(osp_topology_relaxed(topology, zone), zone);
+	assert_int_equal(osp_topology_relaxed(topology, zone + 1), zone); /* beside the tree */
+	free(all);
+	free(some);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -658,6 +732,7 @@ int main(void)
 		cmocka_unit_test(test_ragged),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_anywhere),
+		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_wrong_input),
 	};
 

@@ -190,12 +190,17 @@ static void report_relaxing(struct why *why, uint32_t level)
 	const struct osp_state_job *job = why->job;
 	const struct osp_request *request = &why->gang.request;
 	int64_t relaxes_s = osp_gang_waits_since(job) + request->relax_s;
-	uint32_t next = level < osp_topology_level_count(topology) ? level + 1 : 0;
+	uint32_t next = osp_topology_relaxed(topology, level);
 	const char *will_do = next ? osp_topology_level_name(topology, next) : NULL;
 	char when[32], plural[64];
 
 	if (request->relax_s < 0)
 		return;
+	if (next == level) {
+		osp_text_add(&why->text,
+			     "  its @TIME changes nothing: several zones never form one gang\n");
+		return;
+	}
 	add_time(why->root, "relaxes", relaxes_s);
 	if (relaxes_s <= why->world->snapshot->time_s)
 		osp_text_add(&why->text, "  it has waited so long that ");

@@ -67,7 +67,7 @@ static uint32_t find_level_now(const struct osp_world *world, const struct osp_s
 
 	if (gang->request.relax_s < 0 || relaxes_s > world->snapshot->time_s)
 		return level;
-	return level < osp_topology_level_count(world->topology) ? level + 1 : 0;
+	return osp_topology_relaxed(world->topology, level);
 }
 
 static int ask_nodes(const struct osp_world *world, const struct osp_state_job *job,
