@@ -63,6 +63,9 @@ void shadow_count_free_at(const struct osp_occupancy_need *need, const struct os
  * take turns with it: with PreemptMode=GANG. */
 bool shadow_may_lie_over(const job_record_t *job);
 
+/* Returns whether jobs of the job's partition may share processors (OverSubscribe). */
+bool shadow_shares_nodes(const job_record_t *job);
+
 /*
  * Returns the largest amount of each resource that one of `nodes` has; zeroes without an account.
  */

@@ -135,7 +135,7 @@ static struct osp_nodeset *set_of_bitmap(bitstr_t *bitmap)
 	return set;
 }
 
-static bool shares_nodes(const job_record_t *job)
+bool shadow_shares_nodes(const job_record_t *job)
 {
 	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
 }
@@ -195,7 +195,7 @@ static bool keep_idle(struct osp_nodeset *nodes)
 
 static void look_at_sharing(struct shadow_gang *gang)
 {
-	gang->counts = gang->whole_nodes || !shares_nodes(gang->job);
+	gang->counts = gang->whole_nodes || !shadow_shares_nodes(gang->job);
 	gang->lies_over = gang->counts && !gang->whole_nodes && shadow_may_lie_over(gang->job);
 	gang->free_is_certain = gang->counts && !gang->lies_over;
 }
@@ -236,7 +236,7 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 	}
 	snprintf(why, why_bytes, "waits: slurmctld is short of memory");
 	gang->whole_nodes = takes_whole_nodes(job);
-	shadow_need(job, gang->whole_nodes, shares_nodes(job), &gang->need);
+	shadow_need(job, gang->whole_nodes, shadow_shares_nodes(job), &gang->need);
 	gang->usable = set_of_bitmap(bitmap);
 	if (!gang->usable)
 		return -1;

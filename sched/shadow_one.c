@@ -61,12 +61,13 @@ struct one_node {
 
 /* --- what is asked for the whole job ---------------------------------------------------------- */
 
-static int find_whole(void *item, void *context)
+/* Finds a kind of which one node may have too few: it has one at least, or Slurm passes it over. */
+static int find_several(void *item, void *context)
 {
 	const gres_job_state_t *asked = ((const gres_state_t *)item)->gres_data;
 
 	(void)context;
-	return asked && asked->gres_per_job;
+	return asked && asked->gres_per_job > 1;
 }
 
 static bool may_have_one_node(const struct shadow_call *call)
@@ -79,7 +80,7 @@ static bool may_have_one_node(const struct shadow_call *call)
 bool shadow_one_node_adds_up(const struct shadow_call *call)
 {
 	return may_have_one_node(call) && call->job->gres_list_req &&
-	       list_find_first(call->job->gres_list_req, find_whole, NULL);
+	       list_find_first(call->job->gres_list_req, find_several, NULL);
 }
 
 /* Returns how many a node has of what the job asks for, of its type if it names one. */
@@ -112,17 +113,42 @@ static uint64_t free_of_type(const gres_node_state_t *has, const char *type)
 	return free;
 }
 
+/* Returns whether a partition's defaults for each GPU that stand in the job are those of the
+ * partition that it is tried in: Slurm's function writes them when it begins. */
+static bool defaults_hold(const job_record_t *job)
+{
+	return !job->part_ptr_list || list_count(job->part_ptr_list) < 2;
+}
+
 /* Adds the memory that is asked for with each of one kind, as gres_select_util.c computes it. */
 static void add_memory(struct one_node *one, const gres_job_state_t *asked)
 {
 	const job_record_t *job = one->call->job;
-	uint64_t each = asked->mem_per_gres ? asked->mem_per_gres : asked->def_mem_per_gres;
+	uint64_t by_default = defaults_hold(job) ? asked->def_mem_per_gres : 0;
+	uint64_t each = asked->mem_per_gres ? asked->mem_per_gres : by_default;
 	uint64_t memory_mib = each * asked->gres_per_job;
 
 	if (!shadow_counts_memory(job) || (job->bit_flags & JOB_MEM_SET))
 		return;
 	if (memory_mib > one->need.amounts.memory_mib)
 		one->need.amounts.memory_mib = memory_mib;
+}
+
+/* Adds the processors that are asked for with each of one kind, and with the job: all are of one
+ * node. Where jobs share processors, none are counted. */
+static void add_processors(struct one_node *one, const gres_job_state_t *asked)
+{
+	const job_record_t *job = one->call->job;
+	uint64_t by_default = defaults_hold(job) ? asked->def_cpus_per_gres : 0;
+	uint64_t each = asked->cpus_per_gres ? asked->cpus_per_gres : by_default;
+	uint64_t cpus = each * asked->gres_per_job;
+
+	if (job->details->overcommit || shadow_shares_nodes(job) || shadow_may_lie_over(job))
+		return;
+	if (cpus < job->details->min_cpus)
+		cpus = job->details->min_cpus;
+	if (cpus > one->need.amounts.cpus && cpus <= UINT32_MAX)
+		one->need.amounts.cpus = (uint32_t)cpus;
 }
 
 /* Adds one kind to the need, and takes the nodes out that never have so much. */
@@ -145,6 +171,7 @@ static int add_whole_need(void *item, void *context)
 	if (index >= 0 && asked->gres_per_job <= UINT32_MAX)
 		one->need.amounts.gres[index] += (uint32_t)asked->gres_per_job;
 	add_memory(one, asked);
+	add_processors(one, asked);
 	return 0;
 }
 
@@ -363,7 +390,7 @@ static struct stopped {
 
 static uint64_t asked_of(const struct one_node *one)
 {
-	uint64_t hash = osp_hash_mix(OSP_HASH_START, one->call->job->job_id);
+	uint64_t hash = osp_hash_mix(shadow_choice_of(one->call->job), one->call->job->job_id);
 
 	hash = osp_hash_mix(hash, one->asked_now == &one->forced);
 	return osp_hash_mix(hash, (uint64_t)bit_ffs(one->left));
@@ -470,31 +497,160 @@ static void keep_free_now(struct one_node *one, bitstr_t *nodes)
 	bit_free(free);
 }
 
+/* --- whom to preempt -------------------------------------------------------------------------- */
+
+/* The first ones of the jobs that may be preempted, and the nodes that they hold. */
+struct first_victims {
+	osp_list_t *jobs;
+	uint32_t count;
+	bitstr_t *nodes;
+};
+
+static int add_nodes(void *item, void *context)
+{
+	const job_record_t *job = item;
+
+	if (job->node_bitmap)
+		bit_or(context, job->node_bitmap);
+	return 0;
+}
+
+static int add_victim(void *item, void *context)
+{
+	job_record_t *job = item;
+	struct first_victims *first = context;
+
+	if ((uint32_t)list_count(first->jobs) == first->count)
+		return -1; /* no more */
+	list_append(first->jobs, job);
+	add_nodes(job, first->nodes);
+	if (job->het_job_list)
+		list_for_each(job->het_job_list, add_nodes, first->nodes);
+	return 0;
+}
+
+/* Returns those of the nodes that have enough once the first `count` jobs are gone; a new set. */
+static bitstr_t *free_without(struct one_node *one, uint32_t count, bitstr_t *nodes,
+			      int64_t first_s)
+{
+	struct first_victims first = {list_create(NULL), count, bit_alloc(node_record_count)};
+	int last;
+
+	list_for_each(one->call->candidates, add_victim, &first);
+	bit_and(first.nodes, nodes);
+	last = bit_fls(first.nodes);
+	shadow_from_bitmap(one->nodes, first.nodes);
+	shadow_count_free_at(&one->need, one->nodes, first.jobs, NULL, first_s, one->free_at_s);
+	shadow_from_bitmap(one->nodes, one->left);
+	for (int n = last < 0 ? 0 : bit_ffs(first.nodes); n <= last; n++) {
+		if (bit_test(first.nodes, n) && free_at_s(one, n) > first_s)
+			bit_clear(first.nodes, n);
+	}
+	FREE_NULL_LIST(first.jobs);
+	return first.nodes;
+}
+
+/* Returns those of the nodes that have enough once as few jobs are gone as possible: the first ones
+ * in Slurm's order. A new set. */
+static bitstr_t *first_to_be_free(struct one_node *one, bitstr_t *nodes, int64_t first_s)
+{
+	uint32_t all = (uint32_t)list_count(one->call->candidates), too_few = 0, enough = 1;
+	bitstr_t *found = free_without(one, enough, nodes, first_s), *fewer;
+
+	while (bit_ffs(found) < 0 && enough < all) {
+		too_few = enough;
+		enough = 2 * enough < all ? 2 * enough : all;
+		bit_free(found);
+		found = free_without(one, enough, nodes, first_s);
+	}
+	while (bit_ffs(found) >= 0 && enough - too_few > 1) {
+		uint32_t tried = too_few + (enough - too_few) / 2;
+
+		fewer = free_without(one, tried, nodes, first_s);
+		if (bit_ffs(fewer) < 0) {
+			too_few = tried;
+			bit_free(fewer);
+			continue;
+		}
+		bit_free(found);
+		found = fewer;
+		enough = tried;
+	}
+	return found;
+}
+
+/* Asks about the node on which the first jobs in Slurm's order are, as Slurm would preempt them if
+ * it looked at each node alone. Returns whether that is a yes. */
+static bool is_found_in_order(struct one_node *one, int64_t first_s)
+{
+	bitstr_t *lacking, *now, *first;
+
+	if (!one->question->victims.all || !one->nodes->place_count)
+		return false;
+	lacking = bit_copy(one->left);
+	count_free_times(one, false, first_s);
+	now = free_by(one, first_s);
+	bit_and_not(lacking, now);
+	first = first_to_be_free(one, lacking, first_s);
+	ask_each(one, first, 0, bit_fls(first));
+	bit_free(lacking);
+	bit_free(now);
+	bit_free(first);
+	return one->best != NO_NODE;
+}
+
+/* --- at the first moment ---------------------------------------------------------------------- */
+
 /*
  * Looks among those that have enough at the first moment by the account: first in all, where a
  * partly held one may be named; after a no, among those on which no job holds anything; then one
  * after the other.
  */
-static void look_for_now(struct one_node *one, const struct osp_question *question, int64_t first_s,
-			 uint32_t calls_max)
+static void look_among_free(struct one_node *one, int64_t first_s)
 {
-	bool forced = question == &one->forced;
+	bool forced = one->asked_now == &one->forced;
 	bitstr_t *offered;
 
 	count_free_times(one, forced, first_s);
 	offered = free_by(one, first_s);
-	if (!forced && OSP_SLOT_START_S(&one->call->tail) <= time(NULL))
+	if (!forced)
 		keep_free_now(one, offered);
-	one->asked_now = question;
-	one->calls_max = calls_max;
 	if (goes_on(one) ||
 	    (ask_once_about(one, offered) && (forced || !is_found_among_empty(one, offered))))
 		look_one_by_one(one, offered);
-	one->calls_max = CALLS_MAX;
 	bit_free(offered);
 }
 
+static void look_for_now(struct one_node *one, const struct osp_question *question, int64_t first_s,
+			 uint32_t calls_max)
+{
+	one->asked_now = question;
+	one->calls_max = calls_max;
+	if (question != &one->forced || !is_found_in_order(one, first_s))
+		look_among_free(one, first_s);
+	one->calls_max = CALLS_MAX;
+}
+
 /* --- the order of the nodes ------------------------------------------------------------------- */
+
+/*
+ * Looks among those that have enough at the start of a slot that begins later, without preempting.
+ * About that moment alone Slurm answers nothing then, unless it may preempt (_will_run_test() in
+ * job_test.c); nor does it if a start at that moment alone helps.
+ */
+static void look_for_slot(struct one_node *one, int64_t first_s)
+{
+	const struct osp_question *asked = one->question;
+
+	if (!one->later || !preempts(one))
+		return;
+	count_free_times(one, false, first_s);
+	one->question = &one->unforced;
+	one->calls_max = FREE_CALLS_MAX;
+	look_among(one, free_by(one, first_s), first_s);
+	one->calls_max = CALLS_MAX;
+	one->question = asked;
+}
 
 /* Looks among all in the order in which they have enough, and asks about all of the rest at last.
  */
@@ -519,8 +675,11 @@ static bool look(struct one_node *one)
 	int64_t first_s = shadow_first_moment_s(one->call);
 
 	shadow_count_refresh(time(NULL));
-	look_for_now(one, &one->now, first_s,
-		     one->later || preempts(one) ? FREE_CALLS_MAX : CALLS_MAX);
+	if (OSP_SLOT_START_S(&one->call->tail) > time(NULL))
+		look_for_slot(one, first_s);
+	else
+		look_for_now(one, &one->now, first_s,
+			     one->later || preempts(one) ? FREE_CALLS_MAX : CALLS_MAX);
 	if (one->cut)
 		one->question = &one->unforced;
 	if (!is_earliest(one, first_s) && one->max_nodes > 1 && !is_spent(one) &&
@@ -550,6 +709,8 @@ static bool look_for_one(struct one_node *one)
 	struct shadow_call *call = one->call;
 	bool yes;
 
+	if (call->job->details->req_node_bitmap && call->min_nodes < 2)
+		bit_and(one->left, call->job->details->req_node_bitmap);
 	compute_need(one);
 	if (shadow_state.node_count)
 		shadow_from_bitmap(one->nodes, one->left);

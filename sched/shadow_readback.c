@@ -73,6 +73,7 @@ const volatile struct shadow_field shadow_fields[] = {
 	JOB_FIELD(reboot, reboot, SHADOW_NUMBER),
 	JOB_FIELD(req_switch, req_switch, SHADOW_NUMBER),
 	JOB_FIELD(resv_name, resv_name, SHADOW_TEXT),
+	JOB_FIELD(start_protocol_ver, start_protocol_ver, SHADOW_NUMBER),
 	JOB_FIELD(start_time, start_time, SHADOW_NUMBER),
 	JOB_FIELD(state_desc, state_desc, SHADOW_TEXT),
 	JOB_FIELD(state_reason, state_reason, SHADOW_NUMBER),

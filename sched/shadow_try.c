@@ -63,6 +63,7 @@ struct job_marks {
 	uint64_t bit_flags;
 	uint64_t pn_min_memory;
 	uint32_t min_cpus;
+	uint16_t start_protocol_ver;
 	bool best_switch;
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	bitstr_t *node_bitmap_preempt;
@@ -81,6 +82,7 @@ static void save_marks(struct job_marks *marks, const job_record_t *job)
 	marks->bit_flags = job->bit_flags;
 	marks->pn_min_memory = job->details->pn_min_memory;
 	marks->min_cpus = job->details->min_cpus;
+	marks->start_protocol_ver = job->start_protocol_ver;
 	marks->best_switch = job->best_switch;
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	marks->node_bitmap_preempt =
@@ -100,6 +102,7 @@ static void restore_marks(struct job_marks *marks, job_record_t *job)
 	job->bit_flags = marks->bit_flags;
 	job->details->pn_min_memory = marks->pn_min_memory;
 	job->details->min_cpus = marks->min_cpus;
+	job->start_protocol_ver = marks->start_protocol_ver;
 	job->best_switch = marks->best_switch;
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	FREE_NULL_BITMAP(job->node_bitmap_preempt);

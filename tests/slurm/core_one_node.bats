@@ -22,6 +22,7 @@ setup_file() {
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE --conf KillWait=1 \
 		--partition 'free Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF' \
 		--partition 'low Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE' \
+		--partition 'middle Nodes=ALL PriorityTier=5 PreemptMode=REQUEUE' \
 		--partition 'train Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--partition 'train4 Nodes=ALL PriorityTier=10 PreemptMode=OFF'
 }
@@ -108,6 +109,15 @@ runs_on() {
 	await 60 job_is "$job" RUNNING
 	equal "$(gpus_of "$job")" 3
 	equal "$(squeue -h -n half -t RUNNING -o %N | wc -l)" 1 'jobs left'
+}
+
+@test "of two nodes the job is preempted that Slurm preempts first" {
+	half low 30 n1
+	half middle 30 n2
+	hold 'n[3-8]'
+	job=$(submit -p train "${ONE_NODE[@]}" --gpus=3)
+	await 60 runs_on "$job" n1 3
+	halves_run n2
 }
 
 @test "behind a job for which nodes are reserved, one node starts at once where it has the GPUs" {

@@ -79,6 +79,19 @@ static bool names_later(bitstr_t *nodes, time_t *start_s)
 	} while (true);
 }
 
+/* At the start of a slot those that may be preempted are gone; "now" means that start. */
+static int names_in_slot(job_record_t *job, bitstr_t *nodes, time_t slot_s, osp_list_t *offered)
+{
+	time_t start_s = slot_s;
+
+	if ((job->bit_flags & TEST_NOW_ONLY) && !offered)
+		return SLURM_ERROR;
+	if (!names_one(nodes, slot_s, offered != NULL) && !names_later(nodes, &start_s))
+		return SLURM_ERROR;
+	job->start_time = start_s > slot_s ? start_s : asked.now;
+	return SLURM_SUCCESS;
+}
+
 static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
 		   uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
 		   OSP_JOB_TEST_TAIL_PARAMETERS)
@@ -88,12 +101,13 @@ static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint3
 	time_t start_s = asked.now;
 	bool forced = false, yes;
 
-	(void)tail;
 	nanosleep(&slow, NULL);
 	(void)max_nodes;
 	(void)req_nodes;
 	if (mode == SELECT_MODE_TEST_ONLY)
 		return bit_ffs(nodes) >= 0 ? SLURM_SUCCESS : SLURM_ERROR;
+	if (OSP_SLOT_START_S(&tail) > asked.now)
+		return names_in_slot(job, nodes, (time_t)OSP_SLOT_START_S(&tail), offered);
 	yes = min_nodes > 1 ? names_two(nodes) : names_one(nodes, start_s, false);
 	if (min_nodes > 1)
 		offered = NULL;
@@ -123,26 +137,35 @@ static void set_world(uint64_t free)
 	fake_slurm.job_test = adds_up;
 }
 
-static gres_job_state_t *held_gpus[NODES];
+#define HELD_MAX (2 * NODES)
+
+static gres_job_state_t *held_gpus[HELD_MAX];
+static int held_count;
 
 /* A job holds so many GPUs of the node, as the account knows, for so long; 0: as long as one looks
  * ahead. */
-static job_record_t *hold(int n, uint64_t gpus, time_t seconds)
+static job_record_t *hold_as(uint32_t id, int n, uint64_t gpus, time_t seconds)
 {
-	job_record_t *job = busy(50 + (uint32_t)n, (uint32_t)n, 1, seconds ? seconds : 100000);
+	job_record_t *job = busy(id, (uint32_t)n, 1, seconds ? seconds : 100000);
 	gres_job_state_t *has;
 
 	bit_set(idle_node_bitmap, n);
 	job->gres_list_alloc = fake_job_gres("gpu", 0, 0);
 	has = ((gres_state_t *)list_peek(job->gres_list_alloc))->gres_data;
+	job->job_resrcs->cpus[0] = 1;
 	has->node_cnt = 1;
 	has->gres_cnt_node_alloc = xcalloc(1, sizeof(*has->gres_cnt_node_alloc));
 	has->gres_cnt_node_alloc[0] = gpus;
-	held_gpus[n] = has;
+	held_gpus[held_count++] = has;
 	shadow_count_added(job);
 	world[n].gpus = 8 - gpus;
 	world[n].all_s = seconds ? asked.now + seconds : 0;
 	return job;
+}
+
+static job_record_t *hold(int n, uint64_t gpus, time_t seconds)
+{
+	return hold_as(50 + (uint32_t)n, n, gpus, seconds);
 }
 
 static job_record_t *preemptable(int n, uint64_t gpus)
@@ -159,11 +182,8 @@ static job_record_t *preemptable(int n, uint64_t gpus)
 static int end(void **state)
 {
 	slow_ns = 0;
-	for (int n = 0; n < NODES; n++) {
-		if (held_gpus[n])
-			xfree(held_gpus[n]->gres_cnt_node_alloc);
-		held_gpus[n] = NULL;
-	}
+	while (held_count)
+		xfree(held_gpus[--held_count]->gres_cnt_node_alloc);
 	return shadow_calls_end(state);
 }
 
@@ -178,6 +198,20 @@ static job_record_t *job_of_one_node(uint64_t free)
 	job->gres_list_req = fake_job_gres("gpu", 0, ASKED);
 	set_world(free);
 	return job;
+}
+
+/* Of one GPU no sum is wrong. */
+static void leaves_one_gpu_to_slurm(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+
+	(void)state;
+	FREE_NULL_LIST(job->gres_list_req);
+	job->gres_list_req = fake_job_gres("gpu", 0, 1);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 1);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 2);
 }
 
 static void preempts_nobody_beside_a_node_with_enough(void **state)
@@ -206,9 +240,68 @@ static void preempts_on_one_node_where_none_has_enough(void **state)
 	preemptable(0, 4);
 	preemptable(1, 4);
 	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-	assert_string_equal(nodes_given(), "1");
+	assert_string_equal(nodes_given(), "0");
 	assert_int_equal(list_count(asked.preempted), 1);
 	assert_non_null(job->job_resrcs);
+}
+
+/* Slurm preempts the first ones of its list, wherever they are. */
+static void preempts_in_slurms_order(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	for (int n = 4; n < NODES; n++)
+		hold(n, 8, 0);
+	for (int n = 3; n >= 0; n--)
+		preemptable(n, 4);
+	for (int n = 3; n >= 2; n--) { /* without the first two their nodes still have too few */
+		hold_as(90 + (uint32_t)n, n, 4, 0);
+		world[n].gpus = world[n].preemptable = 0;
+	}
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	assert_int_equal(fake_slurm.tests, 1);
+	/* but not those that Slurm cannot preempt there */
+	free_job_resources(&job->job_resrcs);
+	world[1].no_processor = true;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0");
+}
+
+/* In a slot that begins later: without preempting if that starts it no later. */
+static int ask_in_slot(job_record_t *job, time_t start_s, time_t end_s)
+{
+	will_run_data_t slot = {.start = start_s, .end = end_s};
+	const struct osp_job_test_tail tail = {.slot = &slot};
+
+	FREE_NULL_BITMAP(asked.bitmap);
+	asked.bitmap = fake_bitmap(0, NODES);
+	return select_p_job_test(job, asked.bitmap, 1, 1, 1, SELECT_MODE_WILL_RUN, asked.candidates,
+				 NULL, OSP_JOB_TEST_TAIL(&tail));
+}
+
+static void plans_for_no_preemption_in_a_later_slot(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	for (int n = 3; n < NODES; n++)
+		hold(n, 8, 0);
+	hold(0, 8, 5000);
+	preemptable(1, 4);
+	hold(2, 8, 1000);
+	assert_int_equal(ask_in_slot(job, asked.now + 1000, asked.now + 9000), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	assert_int_equal(fake_slurm.tests, 1);
+	/* at its start rather than later */
+	assert_int_equal(ask_in_slot(job, asked.now + 500, asked.now + 9000), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	FREE_NULL_LIST(asked.candidates);
+	assert_int_equal(ask_in_slot(job, asked.now + 1200, asked.now + 9000), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2");
+	job->bit_flags |= TEST_NOW_ONLY;
+	assert_int_not_equal(ask_in_slot(job, asked.now + 1200, asked.now + 9000), SLURM_SUCCESS);
 }
 
 static void plans_the_node_that_has_enough_first(void **state)
@@ -393,6 +486,84 @@ static void counts_memory_by_gpus(void **state)
 	assert_string_equal(nodes_given(), "12");
 	assert_int_equal(fake_slurm.tests, 1);
 	slurm_conf.select_type_param = before;
+}
+
+/* --cpus-per-gpu, -c: a node with the GPUs that lacks the processors is not free. */
+static void counts_processors(void **state)
+{
+	job_record_t *job = job_of_one_node(4);
+	gres_job_state_t *wanted = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+
+	(void)state;
+	for (int n = 0; n < NODES; n++) {
+		job_record_t *other = hold(n, 0, 3000);
+
+		other->job_resrcs->cpus[0] = n == 12 ? 2 : 3;
+		shadow_count_added(other);
+		world[n].gpus = n == 12 ? 8 : 4;
+	}
+	wanted->cpus_per_gres = 1;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "12");
+	assert_int_equal(fake_slurm.tests, 1);
+	wanted->cpus_per_gres = 0;
+	job->details->min_cpus = 6;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 2);
+	/* unless they are shared */
+	job->details->overcommit = 1;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_in_range(fake_slurm.tests, 4, 30);
+	job->details->overcommit = 0;
+	job->part_ptr->max_share = SHARED_FORCE | 4;
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_in_range(fake_slurm.tests, 2, 30);
+}
+
+/* What a partition gives to each GPU stands in the job, of the last partition that it was tried in.
+ */
+static void counts_no_default_of_another_partition(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+	gres_job_state_t *wanted = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+
+	(void)state;
+	wanted->def_cpus_per_gres = 2;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 0);
+	job->part_ptr_list = list_create(NULL);
+	list_append(job->part_ptr_list, job->part_ptr);
+	list_append(job->part_ptr_list, find_part_record((char *)"wide"));
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	FREE_NULL_LIST(job->part_ptr_list);
+}
+
+static void asks_only_about_required_nodes(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	job->details->req_node_bitmap = fake_bitmap(9, 1);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "9");
+	assert_int_equal(fake_slurm.tests, 1);
+}
+
+static void goes_on_in_each_partition(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 1, true);
+	half_unseen(1, 15, false);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	world[1].gpus = 8;
+	job->part_ptr = find_part_record((char *)"wide");
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "1");
+	assert_int_equal(fake_slurm.tests, 2);
 }
 
 static void looks_at_types(void **state)
@@ -605,7 +776,10 @@ static void waits_without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(leaves_one_gpu_to_slurm),
 		TEST(preempts_nobody_beside_a_node_with_enough),
+		TEST(preempts_in_slurms_order),
+		TEST(plans_for_no_preemption_in_a_later_slot),
 		TEST(preempts_on_one_node_where_none_has_enough),
 		TEST(plans_the_node_that_has_enough_first),
 		TEST(plans_no_later_than_another_node),
@@ -616,6 +790,10 @@ int main(void)
 		TEST(stops_after_a_second),
 		TEST(asks_not_too_often_in_a_call),
 		TEST(counts_memory_by_gpus),
+		TEST(counts_processors),
+		TEST(counts_no_default_of_another_partition),
+		TEST(asks_only_about_required_nodes),
+		TEST(goes_on_in_each_partition),
 		TEST(looks_at_types),
 		TEST(looks_at_what_is_free_of_a_type),
 		TEST(looks_at_lists_of_sizes),

@@ -52,6 +52,7 @@ static int refuse_all(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, ui
 	bit_clear_all(nodes);
 	job->priority = 0;
 	job->start_time = 1;
+	job->start_protocol_ver = 1;
 	job->details->min_cpus = 77;
 	if (taken)
 		*taken = list_create(NULL);
@@ -65,9 +66,11 @@ static void undoes_what_slurm_refuses(void **state)
 
 	(void)state;
 	fake_slurm.job_test = refuse_all;
+	job->start_protocol_ver = 100;
 	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_ERROR);
 	assert_true(fake_slurm.tests > 1);
 	assert_int_equal(job->priority, 100);
+	assert_int_equal(job->start_protocol_ver, 100);
 	assert_int_equal(job->start_time, 0);
 	assert_int_equal(job->details->min_cpus, 4);
 	assert_int_equal(bit_set_count(asked.bitmap), NODES);
