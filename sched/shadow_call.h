@@ -38,6 +38,7 @@ struct shadow_call {
 	bitstr_t *offered; /* the bitmap before we took out what --extra excludes; NULL: as it is */
 	struct timespec began;
 	uint32_t one_node_calls; /* of Slurm's function, by shadow_one.c */
+	bool cut_short;		 /* the last answer: shadow_one.c did not look at all nodes */
 };
 
 /*

@@ -69,8 +69,10 @@ static bool ask(void *context, const struct osp_question *question, struct osp_a
 		return shadow_try_whom(call, question, answer->nodes);
 	if (question->mode == OSP_ASK_EVER)
 		call->mode = SELECT_MODE_TEST_ONLY;
+	call->cut_short = false;
 	yes = shadow_try(call, question);
 	call->mode = mode;
+	answer->cut_short = call->cut_short;
 	if (!yes)
 		return false;
 	answer->start_s = start_of(call);

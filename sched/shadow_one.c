@@ -689,6 +689,7 @@ static bool look(struct one_node *one)
 		look_for_now(one, &one->forced, first_s, one->later ? FORCED_CALLS_MAX : CALLS_MAX);
 	if (!is_earliest(one, first_s) && one->later)
 		look_among_the_others(one, first_s);
+	one->call->cut_short = !is_earliest(one, first_s) && (one->cut || is_spent(one));
 	if (one->best != NO_NODE)
 		return one->stands || ask_for_best(one);
 	if (is_spent(one))

@@ -245,6 +245,7 @@ static bool ask(void *context, const struct osp_question *question, struct osp_a
 
 	if (yes)
 		answer->processors = model_processors(answer->nodes);
+	answer->cut_short = model->cuts_short;
 	model->elapsed_ms += model->ask_ms;
 	if (model->asked_count < MODEL_ASKED_MAX)
 		model->asked[model->asked_count++] = (struct model_asked){

@@ -64,7 +64,8 @@ struct model {
 
 	int64_t overstays_s; /* whose end has passed is expected to stay so long from now on */
 
-	int64_t ask_ms; /* how long a question takes */
+	int64_t ask_ms;	 /* how long a question takes */
+	bool cuts_short; /* the scheduler does not look everywhere */
 	int64_t elapsed_ms;
 	struct model_asked asked[MODEL_ASKED_MAX];
 	uint32_t asked_count;

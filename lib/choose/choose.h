@@ -130,13 +130,15 @@ struct osp_question {
 	struct osp_victims victims;
 };
 
-/* Filled by the scheduler with a yes. The chooser owns `nodes` and `victims`. */
+/* Filled by the scheduler with a yes, but `cut_short` with a no too. The chooser owns `nodes` and
+ * `victims`. */
 struct osp_answer {
 	int64_t start_s;	    /* OSP_ASK_FIRST, OSP_ASK_WHEN */
 	uint32_t processors;	    /* that the gang would get in total, as limits count them */
 	struct osp_nodeset *nodes;  /* that the gang would get */
 	struct osp_victim *victims; /* room for OSP_CHOOSE_VICTIMS_MAX jobs to preempt */
 	uint32_t victim_count;
+	bool cut_short; /* it did not look everywhere: the next call may be answered otherwise */
 };
 
 /* The scheduler. After a no everything is as it was before the question. */

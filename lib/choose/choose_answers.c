@@ -106,11 +106,14 @@ static void keep(struct osp_choose_run *run, const struct question *question, in
 					 .until_s = keep_until(run)};
 }
 
-/* Keeps an answer, except a no that may only mean that the scheduler had no more time. */
+/* Keeps an answer, except one that was cut short and a no that may only mean that the scheduler had
+ * no more time. */
 static void keep_answer(struct osp_choose_run *run, const struct question *question,
 			const struct osp_nodeset *nodes, enum osp_ask_mode mode, bool yes,
 			int64_t took_ms)
 {
+	if (run->answer.cut_short)
+		return;
 	if (!yes && took_ms < OSP_CHOOSE_BUDGET_MS)
 		keep(run, question, OSP_PLACE_NEVER_S, false);
 	else if (yes && mode == OSP_ASK_EVER)

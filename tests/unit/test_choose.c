@@ -1400,6 +1400,30 @@ static void a_no_of_a_scheduler_without_time_is_not_kept(void **state)
 	tear_down(fabric);
 }
 
+/* Neither a no nor a yes of a scheduler that did not look everywhere. */
+static void an_answer_that_was_cut_short_is_not_kept(void **state)
+{
+	struct fabric *fabric = set_up(2, 4);
+
+	(void)state;
+	gang(fabric, 4, whole_node);
+	fabric->input.request = REQUEST;
+	fabric->model->unfit[1] = true;
+	fabric->model->cuts_short = true;
+	model_add_job(fabric->model, 0, 4, whole_node, NOW + 300);
+	model_add_job(fabric->model, 4, 4, whole_node, NOW + 600);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 600);
+	fabric->model->unfit[1] = false;
+	osp_chooser_forget(fabric->chooser, GANG);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 300);
+	assert_true(fabric->model->asked_count > 0);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_true(fabric->model->asked_count > 0);
+	tear_down(fabric);
+}
+
 /* --- jobs asked about without osp_choose() ------------------------------------------------- */
 
 /* Whom more jobs preempt than are remembered is forgotten, the longest ago first. */
@@ -1621,6 +1645,7 @@ int main(void)
 		cmocka_unit_test(a_start_that_has_come_keeps_the_gang_from_no_other_domain),
 		cmocka_unit_test(a_no_holds_too),
 		cmocka_unit_test(a_no_of_a_scheduler_without_time_is_not_kept),
+		cmocka_unit_test(an_answer_that_was_cut_short_is_not_kept),
 		cmocka_unit_test(whom_too_many_jobs_preempt_is_forgotten),
 		cmocka_unit_test(preempts_on_nodes_of_one_kind),
 		cmocka_unit_test(a_preferred_level_that_has_room_is_taken),
