@@ -3,8 +3,9 @@
  * bind_svg.c - a binding plan as an SVG picture
  *
  * A box for each NUMA node: its cores as squares with the number of the task that has them, and
- * the GPUs and NICs near it, in the colour of their task. All numbers are whole: the same plan
- * gives the same bytes.
+ * the GPUs and NICs near it, in the colour of their task. The table (bind_show.c) has a line a
+ * task, so it does not show the cores that stay free. All numbers are whole: the same plan gives
+ * the same bytes.
  */
 #include <stdlib.h>
 #include <string.h>
