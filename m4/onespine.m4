@@ -222,8 +222,15 @@ AC_DEFUN([OSP_CHECK_NVCC], [
 		[NVCC=$with_nvcc])
 	AS_IF([test "x$NVCC" != xno], [
 		AC_MSG_CHECKING([whether $NVCC knows every architecture])
+		# compiled for one, as each takes a quarter of a second
 		echo '__global__ void nothing() {}' >conftest.cu
-		AS_IF([$NVCC $NVCC_TARGETS -fatbin -o conftest.fatbin conftest.cu >&AS_MESSAGE_LOG_FD 2>&1], [
+		nvcc_knows=" $($NVCC --list-gpu-code 2>&AS_MESSAGE_LOG_FD | tr '\n' ' ')"
+		nvcc_lacks=
+		for sm in 75 80 86 89 90 100 103 120; do
+			AS_CASE([$nvcc_knows], [*" sm_$sm "*], [], [nvcc_lacks="$nvcc_lacks sm_$sm"])
+		done
+		AS_IF([test -z "$nvcc_lacks" &&
+			$NVCC -gencode arch=compute_90,code=sm_90 -fatbin -o conftest.fatbin conftest.cu >&AS_MESSAGE_LOG_FD 2>&1], [
 			NVCC_CUDA=$($NVCC --version | $SED -n 's/.*release \(@<:@0-9@:>@*\)\.\(@<:@0-9@:>@*\).*/\1 \2/p' |
 				awk '{ print $[]1 * 1000 + $[]2 * 10 }')
 			AC_MSG_RESULT([yes, CUDA release $NVCC_CUDA])
