@@ -128,6 +128,7 @@ struct question {
 	struct osp_place_input input;
 	struct osp_nodeset *usable;
 	struct osp_nodeset *required;
+	bool excludes; /* nodes of the partition */
 };
 
 static void clear_question(struct question *question)
@@ -148,6 +149,7 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 		return -1;
 	shadow_from_bitmap(question->usable, partition->node_bitmap);
 	excluded = job->excluded_nodes ? shadow_nodes_named(job->excluded_nodes) : NULL;
+	question->excludes = excluded && osp_nodeset_overlap(question->usable, excluded);
 	if (excluded)
 		osp_nodeset_and_not(question->usable, excluded);
 	free(excluded);
@@ -217,7 +219,7 @@ static int could_run(const struct question *question, int held_to, const char *p
 	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
 				  &domain_count);
 	osp_sentence_never(shadow_state.topology, &question->input, domains, domain_count,
-			   partition, next_level, sentence, sentence_bytes);
+			   partition, question->excludes, next_level, sentence, sentence_bytes);
 	return -1;
 }
 

@@ -639,6 +639,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 	} else {
 		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
 		snapshot->hides_jobs = hides_jobs(conf);
+		snapshot->has_extra = OSP_HAVE_EXTRA_CONSTRAINTS;
 		snapshot->obeys_extra = obeys_extra(conf);
 		snapshot->requeues = conf->job_requeue;
 		if (with_jobs) {

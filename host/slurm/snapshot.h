@@ -144,6 +144,7 @@ struct osp_snapshot {
 	struct osp_state_reservation *reservations; /* those that the caller may see */
 	uint32_t reservation_count;
 	bool hides_jobs;  /* PrivateData=jobs: `jobs` may lack those of others */
+	bool has_extra;	  /* sbatch has --extra; not kept in files */
 	bool obeys_extra; /* jobs get only nodes that fit their --extra */
 	bool requeues;	  /* a job may go back to the queue if it does not say; not kept in files */
 	bool failed;	  /* memory ran out while it was filled */

@@ -347,11 +347,12 @@ static void add_advice(const struct osp_topology *topology, uint32_t next_level,
 const char *osp_sentence_never(const struct osp_topology *topology,
 			       const struct osp_place_input *input,
 			       const struct osp_place_domain *domains, uint32_t domain_count,
-			       const char *partition, uint32_t next_level, char *buffer,
-			       size_t buffer_bytes)
+			       const char *partition, bool excludes, uint32_t next_level,
+			       char *buffer, size_t buffer_bytes)
 {
 	const char *level = osp_topology_level_name(topology, input->level);
 	const struct osp_place_domain *most = largest(domains, domain_count);
+	const char *without = excludes ? " without the nodes of --exclude" : "";
 	char of_partition[80] = "";
 
 	if (partition)
@@ -359,17 +360,18 @@ const char *osp_sentence_never(const struct osp_topology *topology,
 	snprintf(buffer, buffer_bytes, "%u %s on one %s asked for; ", input->need_nodes,
 		 nodes_word(input->need_nodes), level);
 	if (most) {
-		add(buffer, buffer_bytes, "the %s%s%s%s has %u%s (%s)",
+		add(buffer, buffer_bytes, "the %s%s%s%s has %u%s%s (%s)",
 		    has_required(input) ? "" : "largest ", level, of_partition,
 		    has_required(input) ? " with the nodes of --nodelist" : "", most->usable_nodes,
-		    of_one_type(domains, domain_count, most), domain_name(topology, most));
+		    of_one_type(domains, domain_count, most), without, domain_name(topology, most));
 		add_advice(topology, next_level, most->usable_nodes, buffer, buffer_bytes);
 	} else if (domain_count) {
-		add(buffer, buffer_bytes, "no %s%s has all the nodes that --nodelist requires",
-		    level, of_partition);
+		add(buffer, buffer_bytes, "no %s%s has all the nodes that --nodelist requires%s",
+		    level, of_partition, without);
 		add_advice(topology, next_level, 0, buffer, buffer_bytes);
 	} else {
-		add(buffer, buffer_bytes, "no node%s is on a known %s", of_partition, level);
+		add(buffer, buffer_bytes, "no node%s is on a known %s%s", of_partition, level,
+		    without);
 		add_advice(topology, next_level, 0, buffer, buffer_bytes);
 	}
 	return buffer;

@@ -108,13 +108,13 @@ const char *osp_sentence_components(const char *level, uint32_t count, const cha
  * Says why a gang can never run in `partition`: "12 nodes on one spine asked for; the largest spine
  * of partition gpu has 8 (nn-3f..); ask for --gang=core or 8 nodes". `domains` are ordered with all
  * nodes of the partition; the caller finds `next_level`, the next level up that would hold the gang
- * (0 = none).
+ * (0 = none). `excludes`: the job's --exclude leaves out some of the partition's.
  */
 const char *osp_sentence_never(const struct osp_topology *topology,
 			       const struct osp_place_input *input,
 			       const struct osp_place_domain *domains, uint32_t domain_count,
-			       const char *partition, uint32_t next_level, char *buffer,
-			       size_t buffer_bytes);
+			       const char *partition, bool excludes, uint32_t next_level,
+			       char *buffer, size_t buffer_bytes);
 
 /*
  * Says why a gang in segments or in several domains waits, from a judgement that does not fit:

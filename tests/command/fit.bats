@@ -513,6 +513,22 @@ onespine: warning: taken from the environment, as sbatch does: SBATCH_PARTITION=
 onespine: warning: taken from the environment, as sbatch does: SBATCH_GPUS=16' eval "SBATCH_GPUS=16 beside_slurm 0 'n[1-4]'"
 }
 
+@test "what sbatch says of an option itself is the reason, and not its advice to read --help; an empty value is one" {
+	needs_fake_slurm
+	slurm
+	mkdir -p stub
+	cat >stub/sbatch <<-'END'
+		#!/bin/sh
+		printf '%s ' "$@" >asked
+		printf '%s\n' "sbatch: unrecognized option '--nodelist='" 'Try "sbatch --help" for more information' >&2
+		exit 255
+	END
+	chmod +x stub/sbatch
+	expect_line 1 "no: sbatch refuses it: unrecognized option '--nodelist='" eval "PATH=$PWD/stub:\$PATH SLURM_CONF=$PWD/slurm.conf ONESPINE_FAKE_CLUSTER=$PWD/cluster \
+		LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libcluster.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 '$ONESPINE' fit -N 4 -w ''"
+	[[ $(<asked) == '--test-only --wrap=true --gang --nodes=4 --nodelist= ' ]]
+}
+
 @test "--begin: a later time is what it waits for, whatever is free now; one that has come is none" {
 	needs_fake_slurm
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16 8 4'

@@ -303,6 +303,12 @@ Their nodes start, and nobody knows yet where (no violation):
 	[ "${lines[2]}" = '│ l1  A A A A D x . . │' ]
 }
 
+@test "map: no line ends with blanks, also where no job is shown" {
+	[[ $(onespine map --state="$MAP/small.json" --user=root) == *$'\n. idle (2)   # in use by a job not shown (10)   '*'   x down (1)' ]]
+	[[ -z $(onespine map --state="$MAP/small.json" --user=root | grep ' $') ]]
+	[[ -z $(onespine map --state="$MAP/small.json" | grep ' $') ]]
+}
+
 @test "map -p takes several partitions, as sbatch does: the nodes of all, and the gangs that wait in one of them" {
 	expect 0 "$(<"$MAP/small.txt")" onespine map --state="$MAP/small.json" -p debug,gpu
 	jq '.partitions = [{name: "a", nodes: "gpu-[1-2]", up: true}, {name: "ab", nodes: "gpu-[9-10]", up: true},

@@ -105,6 +105,24 @@ timeless() {
 	answers 1 onespine fit -N 3 --gres gpu:9
 	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
 	holds "$said" "compare -c, --mem, --gres and --gpus-per-node with 'sinfo -o \"%N %c %m %G\"'"
+	# fewer nodes have the features than it needs, whatever their state: sbatch refuses that too
+	scontrol update NodeName='n[1-2]' Features=few
+	answers 1 onespine fit -N 3 -C few
+	equal "$said" "no: sbatch refuses it: Requested node configuration is not available
+  too few nodes of one spine have the features few; 'sinfo -o \"%N %f\"' lists what nodes have"
+	answers 1 sbatch --gang -N 3 -C few --wrap true
+	answers 1 onespine fit -N 2 -C few
+	holds "$said" 'no: waits: 2 nodes on one spine; nearest: s1 has 0 free of 2 with feature few (2 short)'
+	answers 1 onespine fit -N 2 -w n1 -x n1
+	holds "$said" 'no spine of partition gpu has all the nodes that --nodelist requires without the nodes of --exclude'
+	answers 1 onespine fit -N 2 -x 'n[1-16]'
+	holds "$said" 'no: sbatch refuses it: 2 nodes on one spine asked for; no node of partition gpu is on a known spine without the nodes of --exclude'
+	scontrol update NodeName='n[1-2]' ActiveFeatures=
+	scontrol update NodeName='n[1-2]' AvailableFeatures=
+	if ! slurm_at_least 23.11; then # sbatch would take it for --extra-node-info
+		answers 2 onespine fit -N 3 --extra rack=2
+		equal "$said" 'onespine: --extra: sbatch has it from Slurm 23.11 on'
+	fi
 	answers 1 onespine fit -N 3 -C nosuch
 	holds "$said" 'no: sbatch refuses it: Invalid feature specification'
 	holds "$said" "'sinfo -o %f' lists the features"

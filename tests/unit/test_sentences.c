@@ -105,6 +105,7 @@ struct ask {
 	const char *next_level; /* NULL: none */
 	const char *features;	/* NULL: none */
 	const char *extra;	/* NULL: none */
+	bool excludes;		/* nodes of the partition */
 	const char *words;
 };
 
@@ -132,8 +133,8 @@ static const char *say_never(const struct ask *ask, const struct osp_place_input
 	int next = ask->next_level ? osp_topology_level(topology, ask->next_level) : 0;
 
 	assert_int_equal(candidates, 0);
-	return osp_sentence_never(topology, input, domains, count, ask->partition, (uint32_t)next,
-				  buffer, buffer_bytes);
+	return osp_sentence_never(topology, input, domains, count, ask->partition, ask->excludes,
+				  (uint32_t)next, buffer, buffer_bytes);
 }
 
 static void check(const struct ask *ask, say say_it)
@@ -395,6 +396,31 @@ static void never(void **state)
 		 .next_level = "core",
 		 .words = "1 node on one leaf asked for; no node of partition new is on a known "
 			  "leaf; ask for --gang=core"},
+		{.title = "--exclude leaves no node",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "0000000000000",
+		 .partition = "gpu",
+		 .excludes = true,
+		 .words = "2 nodes on one spine asked for; no node of partition gpu is on a known "
+			  "spine without the nodes of --exclude"},
+		{.title = "a required node is excluded",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "0111111111111",
+		 .required = "1000000000000",
+		 .partition = "gpu",
+		 .excludes = true,
+		 .words = "2 nodes on one spine asked for; no spine of partition gpu has all the "
+			  "nodes that --nodelist requires without the nodes of --exclude"},
+		{.title = "the excluded nodes would be enough",
+		 .level = "spine",
+		 .need_nodes = 8,
+		 .usable = "0111111100000",
+		 .partition = "gpu",
+		 .excludes = true,
+		 .words = "8 nodes on one spine asked for; the largest spine of partition gpu has "
+			  "7 without the nodes of --exclude (s1); ask for 7 nodes"},
 		{.title = "node types do not mix",
 		 .level = "spine",
 		 .need_nodes = 6,

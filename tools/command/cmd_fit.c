@@ -379,6 +379,9 @@ static int ask_scheduler(struct osp_fit *fit, struct osp_error *error)
 	const char *only_sbatch;
 	bool needs = osp_fit_needs_sbatch(fit->given, &only_sbatch);
 
+	if (fit->world.from_slurm && call->values[OSP_OPTION_FIT_EXTRA] &&
+	    !fit->world.snapshot->has_extra)
+		return osp_error_set(error, "--extra: sbatch has it from Slurm 23.11 on");
 	if (fit->world.from_slurm && fit->enforced && !call->values[OSP_OPTION_TOPOLOGY]) {
 		if (osp_fit_ask_sbatch(call, &fit->sbatch, error) < 0)
 			return -1;
@@ -497,6 +500,24 @@ static bool is_too_small(const struct osp_fit *fit, const struct osp_state_reser
 	return lacks;
 }
 
+/* Returns whether too few nodes of each domain have the features that the gang asks for, whatever
+ * their state. */
+static bool lacks_features(const struct osp_fit *fit)
+{
+	struct osp_fit_question question = fit->question;
+	struct osp_fit_answer answer = {.chosen = NULL};
+	struct osp_error ignored = {.text = ""};
+	bool lacks;
+
+	if (!question.features)
+		return false;
+	question.every_node = true;
+	lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
+		lacks_nodes(fit, &answer);
+	osp_answer_clear(&answer);
+	return lacks;
+}
+
 /* Returns whether sbatch itself takes the job though --test-only calls its nodes not available.
  * Slurm has the same words for a job that no node can run, for nodes that are out, and for what the
  * partition does not allow. */
@@ -520,6 +541,14 @@ static bool is_taken(struct osp_fit *fit)
 			 reservation->name,
 			 osp_topology_level_name(fit->world.topology, fit->question.level),
 			 reservation->name);
+		return false;
+	}
+	if (fit->answer.chosen && lacks_features(fit)) {
+		snprintf(fit->sbatch.cure, sizeof(fit->sbatch.cure),
+			 "too few nodes of one %.40s have the features %.60s; 'sinfo -o \"%%N "
+			 "%%f\"' lists what nodes have",
+			 osp_topology_level_name(fit->world.topology, fit->question.level),
+			 fit->question.features);
 		return false;
 	}
 	return fit->answer.chosen && is_for_lack_of_nodes(fit);

@@ -76,9 +76,10 @@ static bool make_words(const struct osp_call *call, char **words, size_t *count)
 		return false;
 	for (size_t i = 0; i < PASSED_COUNT; i++) {
 		const char *value = call->values[passed[i].id];
+		const struct osp_option *option = osp_option(passed[i].id);
 
-		if (value && asprintf(&words[(*count)++], "--%s%s%s",
-				      osp_option(passed[i].id)->name, *value ? "=" : "", value) < 0)
+		if (value && asprintf(&words[(*count)++], "--%s%s%s", option->name,
+				      *value || !option->argument_optional ? "=" : "", value) < 0)
 			return false;
 	}
 	return true;
@@ -153,7 +154,7 @@ static void note_words(const char *line, bool is_error, struct osp_sbatch_answer
 	const char *failure = after(line, "allocation failure: ");
 	bool of_option = after(line, "Invalid --gang") != NULL;
 
-	if (!*line)
+	if (!*line || after(line, "Try \"sbatch --help\""))
 		return;
 	if (is_error && !failure && !(of_option && *answer->reason)) {
 		answer->only_printed = own && (answer->only_printed || !*answer->reason);

@@ -294,10 +294,11 @@ static int print_scheduler(const struct osp_fit *fit, int status)
 			osp_fit_segments_left(&fit->world, &fit->parts, &text);
 		if (reports_start(fit))
 			osp_text_printf(
-				&text,
-				"  Slurm would start it at %s on %s, after the jobs that wait\n",
-				osp_format_time(sbatch->start_s, when, sizeof(when)),
-				sbatch->nodes);
+				&text, "  Slurm would start it at %s on %s%s\n",
+				osp_format_time(sbatch->start_s, when, sizeof(when)), sbatch->nodes,
+				osp_fit_begins_later(fit->call->values[OSP_OPTION_FIT_BEGIN])
+					? ""
+					: ", after the jobs that wait");
 		if (fit->in_parts)
 			osp_segments_table(&fit->world, &fit->parts, OSP_FIT_DOMAINS_SHOWN, &text);
 		else if (sbatch->result != OSP_SBATCH_REFUSED && fit->answer.domain_count)

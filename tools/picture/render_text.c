@@ -495,6 +495,7 @@ static void add_groups(struct page *page, const struct entry_widths *widths)
 
 static void add_state_legend(const struct page *page)
 {
+	const char *gap = "";
 	int state;
 
 	osp_text_add(page->text, "\n");
@@ -504,13 +505,15 @@ static void add_state_legend(const struct page *page)
 
 		if (!count)
 			continue;
+		osp_text_add(page->text, gap);
+		gap = "   ";
 		add_colour(page, state_colour(state));
 		osp_text_add_bytes(page->text, &mark, 1);
 		add_colour(page, RESET);
-		osp_text_printf(page->text, " %s (%u)   ", osp_map_state_words(state), count);
+		osp_text_printf(page->text, " %s (%u)", osp_map_state_words(state), count);
 	}
 	if (page->map->job_count)
-		osp_text_add(page->text, "letters and digits: jobs");
+		osp_text_printf(page->text, "%sletters and digits: jobs", gap);
 	osp_text_add(page->text, "\n");
 }
 
