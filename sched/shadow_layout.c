@@ -161,8 +161,8 @@ static bool reads_back(part_record_t *partition, char *why, size_t why_bytes)
 	return fits;
 }
 
-/* Slurm's library makes no job. Compares the first of those that slurmctld has read from its saved
- * state; if there is none, shadow_layout_fits_job() compares the first that comes. */
+/* Compares the first job that slurmctld has read from its saved state, as Slurm's library makes
+ * none; if there is none, shadow_layout_fits_job() compares the first that comes. */
 static bool fits_new_job(char *why, size_t why_bytes)
 {
 	part_record_t *partition = any_partition();
