@@ -80,10 +80,24 @@ end_test() {
 	fi
 	: >"$BATS_FILE_TMPDIR/unwell"
 	while read -r dir; do
-		cluster check --dir "$dir"
+		untraced looks_well "$dir" || cluster check --dir "$dir"
 		counts_agree "$dir"
 	done <"$BATS_FILE_TMPDIR/clusters"
 	rm "$BATS_FILE_TMPDIR/unwell"
+}
+
+# looks_well DIR: every daemon that was started prints into its own file, and there is no core: by this shell alone, after
+# each test. Where that is not so, `cluster check` looks closer and says what is missing.
+looks_well() {
+	local file name pid
+	for file in "$1"/run/*.expected; do
+		name=${file##*/}
+		name=${name%.expected}
+		pid=
+		{ read -r pid <"$1/run/$name.pid"; } 2>/dev/null || true
+		[[ /proc/$pid/fd/1 -ef $1/log/$name.out ]] || return 1
+	done
+	! compgen -G "$1/core*" >/dev/null && ! compgen -G "$1/*/core*" >/dev/null && ! compgen -G "$1/*/*/core*" >/dev/null
 }
 
 # counts_agree DIR: no full count (one a minute, and after each reconfigure) found that what running
