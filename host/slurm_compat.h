@@ -292,6 +292,10 @@ typedef struct xlist osp_list_t;
 #define OSP_HAVE_JOB_RECORD_CREATE 0
 #endif
 
+/* select_p_job_test() itself starts no job for which there are too few licenses from 23.02 on
+ * (job_test.c); before only the schedulers look at licenses. */
+#define OSP_SELECT_KNOWS_LICENSES OSP_SLURM_AT_LEAST(23, 2)
+
 /* pack_job() takes a job's number from its job_id up to 25.05, then from its step_id, which is a
  * structure of slurm.h (job_record_pack_common() in common/job_record.c). */
 #define OSP_JOB_ID_IS_SHOWN (!OSP_SLURM_AT_LEAST(25, 5))

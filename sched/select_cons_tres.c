@@ -221,10 +221,12 @@ static bool record_is_sound(const job_record_t *job)
 }
 
 /* Returns whether a job waits for more licenses than there are, as every gang does where the
- * license of gangs was withdrawn. Slurm's scheduler may have looked at licenses before that. */
+ * license of gangs was withdrawn. Slurm's scheduler may have looked at licenses before that; from
+ * 23.02 on Slurm's function looks at them too. */
 static bool is_held_by_license(job_record_t *job, uint16_t mode)
 {
-	return shadow_state.license_withdrawn && job->job_id && mode != SELECT_MODE_TEST_ONLY &&
+	return !OSP_SELECT_KNOWS_LICENSES && shadow_state.license_withdrawn && job->job_id &&
+	       mode != SELECT_MODE_TEST_ONLY &&
 	       license_job_test(job, time(NULL), false) == SLURM_ERROR;
 }
 

@@ -132,7 +132,7 @@ is_queued() {
 	await_job "$plain" RUNNING
 	second=$(submit --gang -N2 --exclusive)
 	scancel "$plain" "$tool"
-	scontrol reconfigure
+	slurm_at_least 23.11 || scontrol reconfigure # a new process there, which compares the saved jobs
 	await 20 is_held "$second"
 	other=$(submit -N1 --exclusive) # a whole cycle later
 	await_job "$other" RUNNING
