@@ -107,19 +107,17 @@ uint16_t osp_parts_kinds(const struct osp_place_input *place)
 static void keep_zone(const struct osp_place_input *place, uint32_t zone, struct osp_nodeset *set)
 {
 	uint32_t first, count = zones(place, &first), wanted, nodes;
+	const uint32_t *domain_of;
 
 	if (!count)
 		return;
 	wanted = zone < count ? first + zone : OSP_NO_DOMAIN;
 	nodes = osp_topology_node_count(place->zoned);
+	domain_of =
+		osp_topology_domains_of_nodes(place->zoned, osp_topology_zone_level(place->zoned));
 	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
 	     n = osp_nodeset_next(set, n + 1)) {
-		uint32_t domain =
-			n < nodes ? osp_topology_domain_of(place->zoned, n,
-							   osp_topology_zone_level(place->zoned))
-				  : OSP_NO_DOMAIN;
-
-		if (domain != wanted)
+		if ((n < nodes ? domain_of[n] : OSP_NO_DOMAIN) != wanted)
 			osp_nodeset_remove(set, n);
 	}
 }
