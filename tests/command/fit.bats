@@ -491,13 +491,27 @@ beside_refusal() {
 		)
 		cat asked
 	}
-	expect 0 '--test-only --wrap=true --gang --nodes=4 --partition=few --constraint=new --gpus-per-node=4 --gpus=16 --gres=gpu:4 --mem=8G --exclusive=user --time=1:00:00 --reservation=maint --account=team --qos=high ' \
+	# sbatch reads the variables itself: beside an option some of them are taken otherwise
+	expect 0 '--test-only --wrap=true --gang --nodes=4 ' \
 		asked SBATCH_PARTITION=few SBATCH_CONSTRAINT=new SBATCH_GPUS_PER_NODE=4 SBATCH_GPUS=16 SBATCH_GRES=gpu:4 SBATCH_MEM_PER_NODE=8G \
 		SBATCH_EXCLUSIVE=user SBATCH_TIMELIMIT=1:00:00 SBATCH_RESERVATION=maint SBATCH_ACCOUNT=team SBATCH_QOS=high --
-	expect 0 '--test-only --wrap=true --gang=spine --nodes=4 --gang-domains=2 --gang-segment=leaf:2 ' \
+	tail -n 1 said | grep -qx "$taken SBATCH_ACCOUNT=team, SBATCH_CONSTRAINT=new, SBATCH_EXCLUSIVE=user, SBATCH_GPUS=16, SBATCH_GPUS_PER_NODE=4, SBATCH_GRES=gpu:4, SBATCH_MEM_PER_NODE=8G, SBATCH_PARTITION=few, SBATCH_QOS=high, SBATCH_RESERVATION=maint, SBATCH_TIMELIMIT=1:00:00"
+	# --gang is an option always: a sbatch that does not know it says so
+	expect 0 '--test-only --wrap=true --gang=spine --nodes=4 ' \
 		asked ONESPINE_GANG=spine ONESPINE_GANG_DOMAINS=2 ONESPINE_GANG_SEGMENT=leaf:2 --
+	tail -n 1 said | grep -qx "$taken ONESPINE_GANG=spine, ONESPINE_GANG_DOMAINS=2, ONESPINE_GANG_SEGMENT=leaf:2"
 	expect 0 '--test-only --wrap=true --gang=spine --nodes=4 --partition=gpu ' asked ONESPINE_GANG=leaf SBATCH_PARTITION=few SBATCH_QOS= -- \
 		--gang=spine -p gpu
+	# of several partitions each is asked about
+	expect 0 '--test-only --wrap=true --gang --nodes=4 --partition=few ' asked SBATCH_PARTITION=few,gpu --
+	# an option without its value is no other option's name
+	expect 0 '--test-only --wrap=true --gang --nodes=4 --constraint= --exclusive --time=30 ' asked -- -C '' --exclusive -t 30
+	# an empty SBATCH_EXCLUSIVE is --exclusive, and others are named as well
+	expect 0 '--test-only --wrap=true --gang --nodes=4 ' asked SBATCH_EXCLUSIVE= SBATCH_MEM_PER_CPU=1G SLURM_HINT=compute_bound --
+	diff <(tail -n 2 said) - <<-END
+		$taken SBATCH_EXCLUSIVE=
+		  sbatch obeys too: SBATCH_MEM_PER_CPU=1G, SLURM_HINT=compute_bound
+	END
 	expect 0 "would start now: 4 nodes on leaf l1
   leaf l1: 4 nodes  n[1-4]
 $taken SBATCH_TIMELIMIT=30, ONESPINE_GANG=leaf" eval "ONESPINE_GANG=leaf SBATCH_TIMELIMIT=30 beside_slurm 0 'n[1-4]' -N 4"

@@ -75,6 +75,33 @@ timeless() {
 	equal "$said" "onespine: there is no partition 'debgu'; did you mean debug?"
 }
 
+@test "fit and the variables: an empty one, one that stands beside another, one without an option of fit's; --time=0 is no limit" {
+	local n job
+	job=$(submit -N2 -n2 -w n1,n9 -t 60)
+	await_job "$job" RUNNING
+	answers 0 onespine fit -N 8
+	SBATCH_EXCLUSIVE='' answers 1 onespine fit -N 8
+	holds "$said" 'no: waits: 8 nodes on one spine; nearest: s1 has 7 free of 8 (1 short)'
+	holds "$said" '  taken from the environment, as sbatch does: SBATCH_EXCLUSIVE='
+	SBATCH_EXCLUSIVE=oversubscribe answers 0 onespine fit -N 8
+	SBATCH_MEM_PER_NODE=1 SBATCH_MEM_PER_CPU=1 answers 1 onespine fit -N 4
+	holds "$said" 'no: sbatch refuses it: SLURM_MEM_PER_CPU, SLURM_MEM_PER_GPU, and SLURM_MEM_PER_NODE are mutually exclusive.'
+	SBATCH_MEM_PER_CPU=100T answers 1 onespine fit -N 4
+	holds "$said" '  sbatch obeys too: SBATCH_MEM_PER_CPU=100T'
+	ONESPINE_GANG_DOMAINS='' answers 1 onespine fit -N 4 -t 30
+	equal "${said%%$'\n'*}" 'no: sbatch refuses it: ONESPINE_GANG_DOMAINS: --gang-domains=: in how many domains at most is expected, a number from 1 to 131072'
+	# so says sbatch itself
+	run ! env ONESPINE_GANG_DOMAINS='' sbatch -N4 -t 30 --wrap true
+	holds "$output" 'ONESPINE_GANG_DOMAINS: --gang-domains=: in how many domains at most is expected, a number from 1 to 131072'
+	answers 0 onespine fit -N 4 -p short -t 30
+	for n in 0 0:0 31; do
+		answers 1 onespine fit -N 4 -p short -t "$n"
+		equal "${said%%$'\n'*}" 'no: it asks for more time than its partition short allows a job'
+	done
+	job=$(submit --gang -N4 -p short -t 0)
+	await 10 shows Reason=PartitionTimeLimit scontrol show job "$job"
+}
+
 @test "fit takes sbatch's options as sbatch does, names the scheduler's own nodes, and says what sbatch would refuse, and the cure" {
 	local job
 	hold 'n[1-5],n[9-13]'
@@ -538,6 +565,9 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	answers 1 onespine set "$running" --gang=leaf
 	holds "$said" "job $running is not pending; a gang can be changed only before it starts"
 	answers 1 onespine set "$job" --gang=leaf
+	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
+	# the job has its own options, whatever the caller has
+	SLURM_HINT=none SBATCH_PARTITION=none answers 1 onespine set "$job" --gang=leaf
 	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
 	answers 1 onespine set "$job" --gang=lef
 	holds "$said" "there is no level 'lef' in this fabric; did you mean leaf?"

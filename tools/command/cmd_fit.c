@@ -87,6 +87,12 @@ static uint32_t tasks_on_a_node(const struct osp_call *call, uint32_t nodes)
 			divide_up(count_of(call, OSP_OPTION_FIT_TASKS, nodes), nodes));
 }
 
+/* Returns whether the gang leaves the rest of its nodes to others. */
+static bool is_shared(const char *exclusive)
+{
+	return !exclusive || !strcasecmp(exclusive, "oversubscribe");
+}
+
 /* Sets what the gang takes of each node, if it leaves the rest to others. */
 static void take_share(const struct osp_call *call, struct osp_fit_question *question)
 {
@@ -94,7 +100,7 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 	uint32_t nodes = question->need_nodes ? question->need_nodes : 1;
 	uint32_t tasks = tasks_on_a_node(call, nodes);
 
-	question->shares = !call->values[OSP_OPTION_FIT_EXCLUSIVE];
+	question->shares = is_shared(call->values[OSP_OPTION_FIT_EXCLUSIVE]);
 	question->cpus = tasks * count_of(call, OSP_OPTION_FIT_CPUS_PER_TASK, 1);
 	question->gpus = gpus_of(call->values[OSP_OPTION_GPUS_PER_NODE]);
 	if (!question->gpus && gres && !strncmp(gres, "gpu", 3) && !strchr(gres, ','))
@@ -132,6 +138,8 @@ static void take_memory(const struct osp_call *call, const struct osp_state_part
 		question->memory_mib = 0;
 	else if (value)
 		question->memory_mib = memory_of(value);
+	else if (getenv("SBATCH_MEM_PER_CPU") || getenv("SBATCH_MEM_PER_GPU"))
+		question->memory_mib = OSP_MEMORY_UNKNOWN;
 	else if (partition->memory_per_gpu && question->gpus)
 		question->memory_mib = OSP_MEMORY_UNKNOWN;
 	else if (partition->memory_per_cpu && partition->memory_mib != OSP_MEMORY_ALL)
@@ -196,6 +204,8 @@ static int take_time(const struct osp_call *call, const struct osp_world *world,
 	else if (osp_parse_duration(limit, &question->limit_s) < 0)
 		return osp_error_set(
 			error, "--time=%.40s: a time is expected (" OSP_DURATION_FORMS ")", limit);
+	else if (!question->limit_s)
+		question->limit_s = UINT32_MAX; /* sbatch takes 0 so */
 	return 0;
 }
 
@@ -726,14 +736,21 @@ static int answer(struct osp_fit *fit, struct osp_error *error)
 }
 
 /* Says what of the question was not given. Returns `status`. */
-static int say_taken(const struct osp_call *call, struct osp_text *taken, int status)
+static int say_taken(const struct osp_fit *fit, struct osp_text *taken, int status)
 {
-	struct osp_text line = OSP_TEXT_INIT;
+	struct osp_text lines = OSP_TEXT_INIT, others = OSP_TEXT_INIT;
 
-	if (!taken->length_bytes || call->values[OSP_OPTION_JSON])
+	if (fit->given->values[OSP_OPTION_JSON])
 		return status;
-	osp_text_printf(&line, "  taken from the environment, as sbatch does: %s\n", taken->data);
-	return osp_print_text(&line, status);
+	if (!fit->by_states)
+		osp_fit_add_others(&others);
+	if (taken->length_bytes)
+		osp_text_printf(&lines, "  taken from the environment, as sbatch does: %s\n",
+				taken->data);
+	if (others.length_bytes)
+		osp_text_printf(&lines, "  sbatch obeys too: %s\n", others.data);
+	osp_text_free(&others);
+	return lines.length_bytes ? osp_print_text(&lines, status) : status;
 }
 
 int osp_run_fit(const struct osp_call *call)
@@ -747,7 +764,7 @@ int osp_run_fit(const struct osp_call *call)
 	osp_fit_take_environment(&asked, &taken);
 	status = answer(&fit, &error);
 	if (status >= 0) {
-		status = say_taken(call, &taken, status);
+		status = say_taken(&fit, &taken, status);
 	} else {
 		status = osp_say_error(&error);
 		if (taken.length_bytes)

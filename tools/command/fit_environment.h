@@ -20,6 +20,13 @@
  */
 void osp_fit_take_environment(struct osp_call *call, struct osp_text *taken);
 
+/* Adds the variables that sbatch takes for options that `fit` does not have, as far as they bear on
+ * place and time. */
+void osp_fit_add_others(struct osp_text *text);
+
+/* Returns whether the option's value is its variable's. */
+bool osp_fit_environment_gave(const struct osp_call *call, enum osp_option_id id);
+
 /* Returns whether a job may go back to the queue by SBATCH_REQUEUE and SBATCH_NO_REQUEUE;
  * `standard` if neither is set. */
 bool osp_fit_environment_requeues(bool standard);

@@ -13,6 +13,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/waiting.h"
 #include "host/source/run_program.h"
+#include "tools/command/fit_environment.h"
 
 #define LIMIT_S	    60
 #define LIMIT_BYTES ((size_t)1024 * 1024)
@@ -65,7 +66,10 @@ bool osp_fit_needs_sbatch(const struct osp_call *call, const char **name)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Makes "--name=value" for each option that was given. Returns false if memory ran out. */
+/* Makes "--name=value" for each option that was given. sbatch reads the variables itself: to an
+ * option it is not quite the same (--mem takes back SBATCH_MEM_PER_CPU, SBATCH_MEM_PER_NODE is an
+ * error beside it). --gang is always said, because a sbatch that does not know it must say so.
+ * Returns false if memory ran out. */
 static bool make_words(const struct osp_call *call, char **words, size_t *count)
 {
 	const char *gang = call->values[OSP_OPTION_GANG];
@@ -75,11 +79,14 @@ static bool make_words(const struct osp_call *call, char **words, size_t *count)
 	    0)
 		return false;
 	for (size_t i = 0; i < PASSED_COUNT; i++) {
-		const char *value = call->values[passed[i].id];
 		const struct osp_option *option = osp_option(passed[i].id);
+		const char *value = call->values[passed[i].id];
+		bool bare = value && !*value && option->argument_optional;
 
-		if (value && asprintf(&words[(*count)++], "--%s%s%s", option->name,
-				      *value || !option->argument_optional ? "=" : "", value) < 0)
+		if (!value || osp_fit_environment_gave(call, passed[i].id))
+			continue;
+		if (asprintf(&words[(*count)++], "--%s%s%s", option->name, bare ? "" : "=", value) <
+		    0)
 			return false;
 	}
 	return true;
@@ -145,14 +152,16 @@ static void add_reason(const char *words, struct osp_sbatch_answer *answer)
 /*
  * Keeps the words of errors. The plugins that judged the job, ours and others, say why in lines of
  * errors. Slurm's own words for an error number follow them, and after an error about an option it
- * names the option. What job_submit_onespine prints about a job that it takes ("onespine: segments
- * leaf:4 leave ..") is printed as an error, too, if Slurm then refuses the job: that is no reason.
+ * names the option or the plugin. What job_submit_onespine prints about a job that it takes
+ * ("onespine: segments leaf:4 leave ..") is printed as an error, too, if Slurm then refuses the
+ * job: that is no reason.
  */
 static void note_words(const char *line, bool is_error, struct osp_sbatch_answer *answer)
 {
 	const char *own = after(line, "onespine: ");
 	const char *failure = after(line, "allocation failure: ");
-	bool of_option = after(line, "Invalid --gang") != NULL;
+	bool of_option = after(line, "Invalid --gang") || after(line, "spank: ") ||
+			 after(line, "Plugin stack ");
 
 	if (!*line || after(line, "Try \"sbatch --help\""))
 		return;
