@@ -303,6 +303,16 @@ Their nodes start, and nobody knows yet where (no violation):
 	[ "${lines[2]}" = '│ l1  A A A A D x . . │' ]
 }
 
+@test "where PrivateData hides others' jobs, map and audit say that theirs are not all" {
+	jq '.hides_jobs = true | .jobs |= map(select(.user == "bob"))' "$MAP/small.json" >private.json
+	expect_line 0 "small: 16 nodes: 10 busy, 3 free, 3 out; 1 job, 0 of them gangs (PrivateData=jobs: others' only if you are an operator)" \
+		onespine map --state=private.json
+	expect 0 "0 gangs running: 0 as asked for, 0 not
+  PrivateData=jobs: others' gangs are audited only if you are an operator" onespine audit --state=private.json
+	[[ $(onespine audit --state=private.json --json | jq -c '[.hides_jobs, .gangs]') == '[true,[]]' ]]
+	[[ $(onespine audit --state="$MAP/small.json" --json | jq .hides_jobs) == null ]]
+}
+
 @test "map: no line ends with blanks, also where no job is shown" {
 	[[ $(onespine map --state="$MAP/small.json" --user=root) == *$'\n. idle (2)   # in use by a job not shown (10)   '*'   x down (1)' ]]
 	[[ -z $(onespine map --state="$MAP/small.json" --user=root | grep ' $') ]]

@@ -98,6 +98,7 @@ mine_waits() {
 	ask 0 onespine map
 	holds "$said" "$runs mine of nobody, gang=spine, 1 node"
 	holds "$said" '# in use by a job not shown (4)'
+	holds "$said" "(PrivateData=jobs: others' only if you are an operator)"
 	silent_about_others "$said"
 	ask 0 onespine map --json
 	equal "$(jq -r '[.jobs[].user] | unique[]' <<<"$said")" nobody
@@ -108,7 +109,8 @@ mine_waits() {
 	holds "$said" 'in use by a job not shown (4)'
 	silent_about_others "$said"
 	ask 0 onespine audit
-	equal "$said" '1 gang running: 1 as asked for, 0 not'
+	equal "$said" "1 gang running: 1 as asked for, 0 not
+  PrivateData=jobs: others' gangs are audited only if you are an operator"
 	ask 0 onespine audit --json
 	silent_about_others "$said"
 	ask 1 onespine fit -N4

@@ -162,6 +162,9 @@ static int print_audit(struct audit *audit, int status)
 	if (audit->counts[LAUNCHED])
 		osp_text_printf(&text, ", %u on nodes that start", audit->counts[LAUNCHED]);
 	osp_text_add(&text, "\n");
+	if (audit->world->snapshot->hides_jobs)
+		osp_text_add(&text, "  PrivateData=jobs: others' gangs are audited only if you are "
+				    "an operator\n");
 	for (verdict = BROKEN; verdict < VERDICT_COUNT; verdict++) {
 		if (!audit->counts[verdict])
 			continue;
@@ -190,6 +193,8 @@ static int print_audit_json(struct audit *audit, int status)
 	json_object_set_new(root, "advised", json_integer(audit->counts[ADVISED]));
 	json_object_set_new(root, "launched", json_integer(audit->counts[LAUNCHED]));
 	json_object_set(root, "gangs", audit->list);
+	if (audit->world->snapshot->hides_jobs)
+		json_object_set_new(root, "hides_jobs", json_true());
 	osp_report_old_places(audit->world, NULL, root);
 	return osp_print_json(root, status);
 }

@@ -467,6 +467,8 @@ void osp_map_summary(const struct osp_map *map, struct osp_text *text)
 			map->count.free, map->count.out, map->job_count,
 			map->job_count == 1 ? "job" : "jobs", map->gang_count,
 			map->gang_count == 1 ? "a gang" : "gangs");
+	if (map->world->snapshot->hides_jobs)
+		osp_text_add(text, " (PrivateData=jobs: others' only if you are an operator)");
 	for (uint32_t level = osp_topology_level_count(topology) + 1;
 	     level <= osp_topology_last_level(topology); level++)
 		osp_text_printf(text, "; %s is beside the tree, and not drawn",
