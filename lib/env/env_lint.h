@@ -43,6 +43,7 @@ struct osp_setting {
 	bool fallback;	 /* only if nothing was set before: A=${A:-b} */
 	bool own;	 /* it is not exported: an unknown name is then the script's own */
 	bool in_step;	 /* each task of an srun sets it itself: srun bash -c 'A=b' */
+	bool one_node;	 /* of an srun --nodes=1 */
 	int line;
 	int column;
 };

@@ -26,9 +26,10 @@ struct osp_script {
 struct reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
-	bool begun; /* a command was read: Slurm reads no #SBATCH after the first */
-	bool step;  /* srun runs `outer`, so each task does */
-	bool alone; /* the command consists of assignments only */
+	bool begun;    /* a command was read: Slurm reads no #SBATCH after the first */
+	bool step;     /* srun runs `outer`, so each task does */
+	bool one_node; /* the command is an srun on one node */
+	bool alone;    /* the command consists of assignments only */
 	bool too_many;
 };
 
@@ -180,6 +181,7 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	struct osp_setting setting = {.unexpanded = at->unexpanded,
 				      .own = reading->alone,
 				      .in_step = reading->outer && reading->step,
+				      .one_node = reading->one_node,
 				      .line = at->line,
 				      .column = at->column};
 	struct osp_script *script = reading->script;
@@ -409,13 +411,17 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 				  .mpi = options,
 				  .container = options};
 	struct reading *reading = context;
-	size_t name_bytes;
+	struct osp_script_options *kept = &reading->script->options;
+	size_t steps = kept->commands, name_bytes;
 
 	reading->begun = true;
 	reading->alone = is_only_assignments(words, count);
-	if (osp_script_options_of_command(&reading->script->options, &reading->script->arena, words,
-					  count))
+	if (osp_script_options_of_command(kept, &reading->script->arena, words, count))
 		return -1;
+	if (!reading->outer)
+		reading->one_node =
+			kept->commands > steps &&
+			osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1;
 	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
 		if (take_default(reading, &words[i]))
 			return -1;

@@ -29,8 +29,13 @@ static const struct {
 	const char *option;
 	const char *name;
 } program_options[] = {
-	{"nproc-per-node", "nproc-per-node"},	   {"num-workers", "num-workers"},
-	{"dataloader-num-workers", "num-workers"}, {"data-workers", "num-workers"},
+	{"nproc-per-node", "nproc-per-node"},
+	{"nnodes", "nnodes"},
+	{"master-addr", "master-addr"},
+	{"rdzv-endpoint", "rdzv-endpoint"},
+	{"num-workers", "num-workers"},
+	{"data-workers", "num-workers"},
+	{"dataloader-num-workers", "num-workers"},
 	{"num-data-workers", "num-workers"},
 };
 
@@ -102,6 +107,7 @@ static size_t take_srun(struct osp_script_options *options, struct osp_arena *ar
 {
 	struct osp_script_option option = {.of = OSP_OPTION_OF_SRUN,
 					   .command = ++options->commands,
+					   .call = options->calls,
 					   .name = "srun",
 					   .line = words[at].line,
 					   .column = words[at].column};
@@ -150,6 +156,7 @@ static int take_program_option(struct osp_script_options *options, struct osp_ar
 {
 	struct osp_script_option option = {.of = OSP_OPTION_OF_PROGRAM,
 					   .command = options->commands,
+					   .call = options->calls,
 					   .line = words[at].line,
 					   .column = words[at].column};
 	const char *text = words[at].text, *value = strchr(text, '=');
@@ -173,6 +180,7 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 {
 	size_t at = 0;
 
+	options->calls++;
 	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
 		at++;
 	if (at < count)

@@ -3,7 +3,7 @@
  * script_options.h - the options that a job script gives to sbatch, srun and its programs
  *
  * For script.c and script_shape.c. Only options that the lint judges are kept, by their long names:
- * those of the request (--nodes, --cpus-per-task, ...), and --num-workers and --nproc-per-node of
+ * those of the request (--nodes, --cpus-per-task, ...), and --num-workers and torchrun's own of
  * programs.
  *
  * Any thread, any daemon: no shared state.
@@ -22,6 +22,7 @@ enum osp_option_of { OSP_OPTION_OF_SBATCH, OSP_OPTION_OF_SRUN, OSP_OPTION_OF_PRO
 struct osp_script_option {
 	enum osp_option_of of;
 	size_t command;	   /* srun, program: its number, from 1 */
+	size_t call;	   /* the same for the words of one command; 0: of #SBATCH */
 	const char *name;  /* "cpus-per-task"; "srun" for each srun itself, "program" for the
 			      program it starts */
 	const char *value; /* "": none */
@@ -33,7 +34,7 @@ struct osp_script_option {
 struct osp_script_options {
 	struct osp_script_option *list;
 	size_t count, room;
-	size_t commands; /* seen so far */
+	size_t commands, calls; /* seen so far */
 };
 
 /* Reads the options of one command. Returns 0, or -1 if memory ran out or there are too many. */

@@ -2,6 +2,7 @@
 /* script_shape.c - finds options whose effect the user of a script did not mean */
 #include "lib/env/script_shape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -316,16 +317,17 @@ static bool matches_any(const char *text, const char *const *patterns)
 	return false;
 }
 
+static const char *const local_names[] = {"localhost", "127.*", "0.0.0.0", "::1", NULL};
+
 static int judge_master(const struct judging *judging, const struct osp_setting *setting)
 {
 	static const char *const own_names[] = {
 		"$(hostname*",	    "`hostname*",	  "$HOSTNAME", "${HOSTNAME}",
 		"$SLURMD_NODENAME", "${SLURMD_NODENAME}", NULL};
 	static const char *const outside[] = {"$SLURM_SUBMIT_HOST", "${SLURM_SUBMIT_HOST}", NULL};
-	static const char *const local_names[] = {"localhost", "127.*", "0.0.0.0", "::1", NULL};
 	enum osp_truth several = several_nodes(judging);
 
-	if (strcmp(setting->name, "MASTER_ADDR") || several == OSP_NO)
+	if (strcmp(setting->name, "MASTER_ADDR") || several == OSP_NO || setting->one_node)
 		return 0;
 	if (setting->in_step && setting->unexpanded && matches_any(setting->value, own_names))
 		return find_setting(judging, RULE_EACH_MASTER, setting, several == OSP_YES);
@@ -336,6 +338,37 @@ static int judge_master(const struct judging *judging, const struct osp_setting 
 	    matches_any(setting->value, local_names))
 		return find_setting(judging, RULE_LOCAL_MASTER, setting, several == OSP_YES);
 	return 0;
+}
+
+/* Returns whether torchrun's own words say that it is of several nodes: its default is one. */
+static bool of_several(const struct judging *judging, size_t call)
+{
+	for (size_t i = 0; i < judging->options->count; i++) {
+		const struct osp_script_option *one = &judging->options->list[i];
+
+		if (one->of == OSP_OPTION_OF_PROGRAM && one->call == call &&
+		    !strcmp(one->name, "nnodes"))
+			return one->unexpanded ||
+			       (strcmp(one->value, "1") && strcmp(one->value, "1:1"));
+	}
+	return false;
+}
+
+/* Judges S6 of --master-addr and --rdzv-endpoint, whose port follows a colon. */
+static int judge_master_option(const struct judging *judging,
+			       const struct osp_script_option *option)
+{
+	size_t length = strcspn(option->value, ":");
+	char host[16];
+
+	if (option->of != OSP_OPTION_OF_PROGRAM || option->unexpanded || length >= sizeof(host) ||
+	    (strcmp(option->name, "master-addr") && strcmp(option->name, "rdzv-endpoint")))
+		return 0;
+	snprintf(host, sizeof(host), "%.*s", (int)length, option->value);
+	if (several_nodes(judging) != OSP_YES || !matches_any(host, local_names) ||
+	    !of_several(judging, option->call))
+		return 0;
+	return find_option(judging, RULE_LOCAL_MASTER, option, true);
 }
 
 /* --- data loaders ----------------------------------------------------------------------------- */
@@ -376,7 +409,8 @@ int osp_script_shape(const struct osp_script *script, const struct osp_facts *fa
 	for (size_t i = 0; i < judging.options->count; i++) {
 		const struct osp_script_option *option = &judging.options->list[i];
 
-		if (judge_own_gpus(&judging, option) || judge_workers(&judging, option))
+		if (judge_own_gpus(&judging, option) || judge_workers(&judging, option) ||
+		    judge_master_option(&judging, option))
 			return -1;
 	}
 	for (size_t i = 0; i < osp_script_count(script); i++) {

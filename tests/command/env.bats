@@ -478,6 +478,37 @@ adapters() {
 	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
 }
 
+@test "--script: a launcher of several nodes that is told to meet on each node itself" {
+	for words in '--master_addr localhost' '--master-addr=127.0.0.1' '--rdzv-endpoint=localhost:29500' '--rdzv_endpoint 127.0.0.1:0'; do
+		for nodes in '--nnodes=2' '--nnodes 1:4' '--nnodes=$SLURM_NNODES'; do
+			printf '#SBATCH -N2 --exclusive\nsrun torchrun %s --nproc-per-node=8 %s a.py\n' "$nodes" "$words" >job.sh
+			run env_of --script job.sh
+			[[ $status == 1 && $output == *'fatal: --'*': each node means itself, so that a job of several never meets'*'rule S6:'* ]] ||
+				{ echo "$words, $nodes: $output" && false; }
+		done
+		# by itself on each node, as is the default; on one node; and where another torchrun is the one of several
+		for script in "srun torchrun $words a.py" "srun torchrun --nnodes=1 $words a.py" "srun torchrun $words --nnodes=1:1 a.py" \
+			'srun torchrun --nnodes=2 --rdzv-endpoint=$MASTER:29500 a.py'$'\n'"torchrun $words b.py"; do
+			printf '#SBATCH -N2 --exclusive\n%s\n' "$script" >job.sh
+			expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+		done
+		printf '#SBATCH -N1\ntorchrun --nnodes=2 %s a.py\n' "$words" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	# a step of one node may meet there
+	for words in "srun -N1 bash -c 'MASTER_ADDR=\$(hostname) python a.py'" 'srun --nodes=1 bash -lc "export MASTER_ADDR=localhost; python a.py"' \
+		'MASTER_ADDR=localhost srun -N 1 python a.py' 'srun --export=ALL,MASTER_ADDR=localhost -N1 python a.py'; do
+		printf '#SBATCH -N2 --exclusive\n%s\n' "$words" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+		sed -i 's/srun /srun -N2 /; s/-N \?1//; s/--nodes=1//' job.sh
+		expect_line 1 '1 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	printf '#SBATCH -N2 --exclusive\nsrun bash -lc "torchrun --nnodes 2 --rdzv-endpoint localhost:29500 a.py"\n' >job.sh
+	expect_line 1 '1 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	printf '#SBATCH -N2 --exclusive\nsrun torchrun --nnodes=2 --rdzv-endpoint=localhost.example.org:29500 a.py\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+}
+
 @test "--script: options that do what their user meant" {
 	# one task a node sees all GPUs of it, however many --gpus-per-task asks for
 	for words in '-N2 --ntasks-per-node=1 --gpus-per-task=8' '-N2 -n2 --gpus-per-task=8' \
