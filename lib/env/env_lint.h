@@ -61,7 +61,7 @@ const struct osp_setting *osp_script_at(const struct osp_script *script, size_t 
 const struct osp_script_options *osp_script_options(const struct osp_script *script);
 
 struct osp_finding {
-	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S8) */
+	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S9) */
 	const struct osp_setting *setting; /* NULL: severity missing, without a line */
 	const char *value;		   /* missing: the value to set */
 	const char *variable;		   /* missing: what to set; else the setting's */

@@ -18,7 +18,8 @@ enum shape_rule {
 	RULE_EACH_MASTER,
 	RULE_LOCAL_MASTER,
 	RULE_WORKERS,
-	RULE_OUTSIDE_MASTER
+	RULE_OUTSIDE_MASTER,
+	RULE_LOOPBACK
 };
 
 /* The releases in which srun does not inherit --cpus-per-task (NEWS of 22.05.0 and 23.11.0). */
@@ -98,6 +99,14 @@ static const struct osp_rule shape_rules[] = {
 		 .cure = "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | "
 			 "head -n 1)",
 		 .source = "https://slurm.schedmd.com/sbatch.html"},
+	[RULE_LOOPBACK] =
+		{.id = "S9",
+		 .conditions = &several_condition,
+		 .condition_count = 1,
+		 .severity = OSP_SEVERITY_FATAL,
+		 .reason = "the loopback reaches no other node, so that the ranks never meet",
+		 .cure = "leave it unset",
+		 .source = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"},
 };
 
 struct judging {
@@ -340,6 +349,20 @@ static int judge_master(const struct judging *judging, const struct osp_setting 
 	return 0;
 }
 
+/* A list is not judged: the node decides which of its interfaces is taken. */
+static int judge_interface(const struct judging *judging, const struct osp_setting *setting)
+{
+	static const char *const names[] = {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", NULL};
+	static const char *const loopback[] = {"lo", "=lo", NULL};
+	enum osp_truth several = several_nodes(judging);
+
+	if (several == OSP_NO || setting->one_node || setting->unexpanded || setting->fallback ||
+	    !matches_any(setting->name, names) || !matches_any(setting->value, loopback) ||
+	    count_settings(judging->script, setting->name) > 1)
+		return 0;
+	return find_setting(judging, RULE_LOOPBACK, setting, several == OSP_YES);
+}
+
 /* Returns whether torchrun's own words say that it is of several nodes: its default is one. */
 static bool of_several(const struct judging *judging, size_t call)
 {
@@ -414,7 +437,8 @@ int osp_script_shape(const struct osp_script *script, const struct osp_facts *fa
 			return -1;
 	}
 	for (size_t i = 0; i < osp_script_count(script); i++) {
-		if (judge_master(&judging, osp_script_at(script, i)))
+		if (judge_master(&judging, osp_script_at(script, i)) ||
+		    judge_interface(&judging, osp_script_at(script, i)))
 			return -1;
 	}
 	return 0;

@@ -7,9 +7,10 @@
  *	S3  several nodes with GPUs without --exclusive and without --gang-spares, which excludes it
  *	S4  --no-requeue: a gate that finds a bad node ends the job
  *	S5  MASTER_ADDR that each task computes for itself
- *	S6  MASTER_ADDR that is this node alone, in a job of several
+ *	S6  MASTER_ADDR that is this node alone, in a job of several (or torchrun's --master-addr)
  *	S7  more data loader workers than the task has cores
  *	S8  MASTER_ADDR that is the host which submitted the job
+ *	S9  NCCL or Gloo on the loopback, in a job of several
  *
  * Any thread, any daemon: no shared state.
  */

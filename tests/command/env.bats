@@ -590,6 +590,19 @@ adapters() {
 	END
 }
 
+@test "--script: the loopback reaches no other node" {
+	for setting in NCCL_SOCKET_IFNAME=lo NCCL_SOCKET_IFNAME==lo GLOO_SOCKET_IFNAME=lo; do
+		printf '#SBATCH -N4 --exclusive\nexport %s\nsrun a\n' "$setting" >job.sh
+		expect_line 1 '1 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+		printf '#SBATCH -N1\nexport %s\nsrun a\n' "$setting" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+		printf '#SBATCH -N4 --exclusive\n%s srun -N1 a\n' "$setting" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	printf 'export NCCL_SOCKET_IFNAME=^lo,docker\nexport GLOO_SOCKET_IFNAME=bond0\nsrun a\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+}
+
 @test "--script: a value that another variable holds is judged with it" {
 	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1\nA=2\nexport NCCL_DEBUG=$A\n' >job.sh
 	env_of --for p5.48xlarge --script job.sh >said
