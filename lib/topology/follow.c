@@ -3,6 +3,7 @@
 #include "lib/topology/follow.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,12 +129,29 @@ enum osp_followed osp_follow_topology(const char *path, const struct osp_file_ma
 						      : read_marked(path, found);
 }
 
+/*
+ * Has an NFS client ask its server. It answers stat() from what it remembers for up to a minute
+ * (acregmax), but a file that is opened is compared with the server's. Whatever fails here, the
+ * look finds.
+ */
+static void ask_server(const char *path)
+{
+	struct stat status;
+	int file = -1;
+
+	if (!stat(path, &status) && S_ISREG(status.st_mode))
+		file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (file >= 0)
+		close(file);
+}
+
 enum osp_followed osp_follow_settled(const char *path, const struct osp_file_mark *last,
 				     struct osp_file_mark *before, struct osp_found_topology *found)
 {
 	const struct osp_file_mark then = *before;
 
 	memset(found, 0, sizeof(*found));
+	ask_server(path);
 	found->mark = *before = osp_file_mark(path);
 	if (osp_file_mark_same(&found->mark, last))
 		return OSP_FOLLOWED_SAME;

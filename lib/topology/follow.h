@@ -2,10 +2,10 @@
 /*
  * follow.h - a file that is replaced while its contents are in use
  *
- * The caller keeps the mark of its last look at the file. A look at an unchanged file costs one
- * stat(). A file that changes while it is read, or cannot be read this time, counts as not read:
- * the next look tries again. A file that belongs neither to root nor to this process's user, or
- * that others may write, is bad.
+ * The caller keeps the mark of its last look at the file. A look at an unchanged file costs a
+ * stat(), or, of osp_follow_settled(), an open() and two. A file that changes while it is read, or
+ * cannot be read this time, counts as not read: the next look tries again. A file that belongs
+ * neither to root nor to this process's user, or that others may write, is bad.
  *
  * Any thread; not inside slurmctld's scheduling calls, because it reads a file.
  */
@@ -68,8 +68,10 @@ enum osp_followed osp_follow_topology(const char *path, const struct osp_file_ma
 
 /*
  * Looks at an onespine.topology once a second: a file that is written in place is read when two
- * looks in a row saw it the same, and is BUSY until then. `before` is the mark at the last call,
- * all zero at first; this function updates it.
+ * looks in a row saw it the same, and is BUSY until then. On NFS another host's file is seen at the
+ * next look, not when the client's memory of it ends: the file is opened, and so the server asked
+ * (without nocto). A file that was not there may be seen a minute later. `before` is the mark at
+ * the last call, all zero at first; this function updates it.
  */
 enum osp_followed osp_follow_settled(const char *path, const struct osp_file_mark *last,
 				     struct osp_file_mark *before,

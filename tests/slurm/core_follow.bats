@@ -305,6 +305,31 @@ large() {
 	placed_under alive
 }
 
+@test "a file system that remembers files, as NFS does for a minute: a topology that another host replaces there is in force within 5 s" {
+	[[ -c /dev/fuse ]] || skip 'no FUSE here'
+	local mounted=$BATS_TEST_TMPDIR/mounted served=$BATS_TEST_TMPDIR/served
+	mkdir "$mounted" "$served"
+	on_cluster test -c /dev/fuse -a -d "$mounted" || skip 'no FUSE in that root'
+	python3 "$BATS_TEST_DIRNAME/caching_fuse.py" "$mounted" "$served" >"$BATS_TEST_TMPDIR/fuse" 2>&1 3>&- &
+	fuse=$!
+	await 10 grep -q . "$BATS_TEST_TMPDIR/fuse"
+	grep -q mounted "$BATS_TEST_TMPDIR/fuse" || skip "FUSE cannot be mounted: $(cat "$BATS_TEST_TMPDIR/fuse")"
+	on_cluster grep -q " $mounted " /proc/self/mounts || skip 'that root does not see what is mounted here'
+	named first >"$served/onespine.topology"
+	replace_by_link "$mounted/onespine.topology"
+	await 10 log_since "$in_force"
+	# what nobody opens is remembered
+	echo 1 >"$served/other"
+	number=$(stat -c %i "$mounted/other")
+	echo 2 >"$served/new" && mv "$served/new" "$served/other"
+	equal "$(stat -c %i "$mounted/other")" "$number"
+	log_mark
+	named second >"$served/new"
+	mv "$served/new" "$served/onespine.topology"
+	await 5 log_since "$in_force"
+	placed_under second
+}
+
 # replace_by_link TARGET: mv and ln would look at the target
 replace_by_link() {
 	python3 -c 'import os, sys
