@@ -39,6 +39,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 	node->boot_s = (int64_t)info->boot_time;
 	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
 		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
+	node->starts = info->node_state & NODE_STATE_POWERING_UP;
 	node->is_launched = info->node_state & NODE_STATE_CLOUD;
 	list->count++;
 	return node->name && node->address && node->instance_id && node->slurm_topology ? 0 : -1;
@@ -93,13 +94,12 @@ int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_
 		bool is_address = strspn(id, "0123456789.") == strlen(id) || strchr(id, ':');
 		struct osp_listed_node *entry = &list->nodes[list->count++];
 
-		*entry = (struct osp_listed_node){osp_arena_copy(&list->arena, node, strlen(node)),
-						  "",
-						  "",
-						  "",
-						  0,
-						  true,
-						  false};
+		*entry = (struct osp_listed_node){
+			.name = osp_arena_copy(&list->arena, node, strlen(node)),
+			.address = "",
+			.instance_id = "",
+			.slurm_topology = "",
+			.runs = true};
 		id = osp_arena_copy(&list->arena, id, strlen(id));
 		*(is_address ? &entry->address : &entry->instance_id) = id;
 		if (!id || !entry->name)

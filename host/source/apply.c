@@ -206,33 +206,6 @@ enum osp_applied osp_apply_held(const char *path, struct osp_error *error)
 	return kept;
 }
 
-int osp_apply_note_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
-			 struct osp_error *error)
-{
-	uint32_t count = osp_topology_node_count(topology), used = 0;
-	const char **names = calloc((size_t)count + 1, sizeof(*names));
-	struct osp_text text = OSP_TEXT_INIT;
-	char *asked = beside(path, ".asked", error), *list = NULL, *line = NULL;
-	int rc = -1;
-
-	for (uint32_t rank = 0; names && rank < count; rank++)
-		names[used++] =
-			osp_topology_node_name(topology, osp_topology_node_at_rank(topology, rank));
-	if (names)
-		list = osp_hostlist_compact(names, used);
-	osp_text_printf(&text, "%lld %s\n", (long long)time_s, list ? list : "");
-	line = osp_text_take(&text);
-	if (asked && list && line)
-		rc = osp_write_output(asked, line, strlen(line), error);
-	else
-		osp_error_set(error, "out of memory");
-	free(names);
-	free(list);
-	free(line);
-	free(asked);
-	return rc;
-}
-
 /* The nodes of one line while their list is expanded. */
 struct asked_line {
 	const struct osp_topology *topology;
@@ -287,4 +260,126 @@ int osp_apply_read_asked(const char *path, const struct osp_topology *topology, 
 	free(text);
 	free(asked_path);
 	return there ? rc : 0;
+}
+
+/* --- when nodes were asked about -------------------------------------------------------------- */
+
+/* Takes the times of nodes that were not asked about now from `old_s`. */
+static void take_kept(const struct osp_topology *topology, const char *kept, const int64_t *old_s,
+		      int64_t *asked_s)
+{
+	char name[256];
+
+	for (const char *at = kept; at && *at; at += strspn(at, "\n")) {
+		size_t length = strcspn(at, "\n");
+		uint32_t node;
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		at += length;
+		node = osp_topology_find_node(topology, name);
+		if (node != OSP_NO_NODE)
+			asked_s[node] = old_s[node];
+	}
+}
+
+/* Adds the line of all nodes with this time. Returns -1 if memory ran out. */
+static int add_line(const struct osp_topology *topology, const int64_t *asked_s, int64_t time_s,
+		    const char **names, struct osp_text *text)
+{
+	uint32_t count = osp_topology_node_count(topology), used = 0;
+	char *list;
+
+	for (uint32_t rank = 0; rank < count; rank++) {
+		uint32_t node = osp_topology_node_at_rank(topology, rank);
+
+		if (asked_s[node] == time_s)
+			names[used++] = osp_topology_node_name(topology, node);
+	}
+	list = osp_hostlist_compact(names, used);
+	if (list)
+		osp_text_printf(text, "%lld %s\n", (long long)time_s, list);
+	free(list);
+	return list ? 0 : -1;
+}
+
+/* Writes a line for each time, the last one first. Returns -1 if memory ran out. */
+static int add_lines(const struct osp_topology *topology, const int64_t *asked_s, int64_t time_s,
+		     struct osp_text *text)
+{
+	uint32_t count = osp_topology_node_count(topology);
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	int rc = names ? 0 : -1;
+
+	while (!rc && time_s) {
+		int64_t earlier_s = 0;
+
+		rc = add_line(topology, asked_s, time_s, names, text);
+		for (uint32_t node = 0; node < count; node++) {
+			if (asked_s[node] < time_s && asked_s[node] > earlier_s)
+				earlier_s = asked_s[node];
+		}
+		time_s = earlier_s;
+	}
+	free(names);
+	return rc;
+}
+
+int osp_apply_note_asked(const char *path, const struct osp_topology *topology, const char *kept,
+			 int64_t time_s, struct osp_error *error)
+{
+	size_t count = (size_t)osp_topology_node_count(topology) + 1;
+	int64_t *asked_s = calloc(count, sizeof(*asked_s)), *old_s = calloc(count, sizeof(*old_s));
+	char *asked = beside(path, ".asked", error), *lines = NULL;
+	struct osp_error ignored = {.text = ""};
+	struct osp_text text = OSP_TEXT_INIT;
+	int rc = -1;
+
+	if (asked_s && old_s) {
+		for (size_t node = 0; node < count; node++)
+			asked_s[node] = time_s;
+		if (kept && !osp_apply_read_asked(path, topology, old_s, &ignored))
+			take_kept(topology, kept, old_s, asked_s);
+		if (!add_lines(topology, asked_s, time_s, &text))
+			lines = osp_text_take(&text);
+	}
+	if (asked && lines)
+		rc = osp_write_output(asked, lines, strlen(lines), error);
+	else
+		osp_error_set(error, "out of memory");
+	osp_text_free(&text);
+	free(asked_s);
+	free(old_s);
+	free(lines);
+	free(asked);
+	return rc;
+}
+
+char *osp_apply_list_kept(const char *path, const struct osp_topology *topology, int64_t *oldest_s)
+{
+	uint32_t count = osp_topology_node_count(topology), used = 0;
+	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s)), last_s = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct osp_error ignored = {.text = ""};
+	char *list = NULL;
+
+	*oldest_s = INT64_MAX;
+	if (!asked_s || !names || osp_apply_read_asked(path, topology, asked_s, &ignored))
+		count = 0;
+	for (uint32_t node = 0; node < count; node++) {
+		if (asked_s[node] > last_s)
+			last_s = asked_s[node];
+	}
+	for (uint32_t node = 0; node < count; node++) {
+		if (!asked_s[node] || asked_s[node] == last_s ||
+		    !osp_place_ages(osp_topology_note(topology, node)))
+			continue;
+		names[used++] = osp_topology_node_name(topology, node);
+		if (asked_s[node] < *oldest_s)
+			*oldest_s = asked_s[node];
+	}
+	if (used)
+		list = osp_hostlist_compact(names, used);
+	free(asked_s);
+	free(names);
+	return list;
 }

@@ -46,13 +46,21 @@ char *osp_reports_path(const char *path);
 /* Puts FILE.held in FILE's place. */
 enum osp_applied osp_apply_held(const char *path, struct osp_error *error);
 
-/* Notes in FILE.asked that the places of `topology`'s nodes were asked for at `time_s`. */
-int osp_apply_note_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
-			 struct osp_error *error);
+/* Notes in FILE.asked that the places of `topology`'s nodes were asked for at `time_s`; those of
+ * `kept` (a line each; NULL: none) when it said before. */
+int osp_apply_note_asked(const char *path, const struct osp_topology *topology, const char *kept,
+			 int64_t time_s, struct osp_error *error);
 
 /* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 if it does not
  * say, and for all if there is no such file. -1 with `error` set if it cannot be read. */
 int osp_apply_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
 			 struct osp_error *error);
+
+/*
+ * Lists the nodes whose places age (lib/topology/place_age.h) and which FILE.asked has from an
+ * earlier question than the last one: they were kept while calls about them failed. Returns a
+ * hostlist, to be freed, and the time of the oldest; NULL: there are none, or it cannot be read.
+ */
+char *osp_apply_list_kept(const char *path, const struct osp_topology *topology, int64_t *oldest_s);
 
 #endif

@@ -169,7 +169,8 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 	if (!rc) {
 		several->reported[source] = answer.topology;
 		answer.topology = NULL;
-		several->answer->kept += answer.kept;
+		if (answer.kept.data)
+			osp_text_add(&several->answer->kept, answer.kept.data);
 	} else {
 		osp_error_set(error, "%s: %.400s", several->sources->list[source]->name,
 			      wrong.text);

@@ -41,6 +41,7 @@ void osp_source_answer_clear(struct osp_source_answer *answer)
 {
 	osp_topology_free(answer->topology);
 	osp_text_free(&answer->warnings);
+	osp_text_free(&answer->kept);
 	memset(answer, 0, sizeof(*answer));
 }
 

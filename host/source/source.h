@@ -32,7 +32,7 @@ struct osp_source_question {
 struct osp_source_answer {
 	struct osp_topology *topology;
 	struct osp_text warnings; /* a line each */
-	uint32_t kept;		  /* nodes whose place is the previous one */
+	struct osp_text kept;	  /* nodes whose place is the previous one, a line each */
 };
 
 typedef int osp_source_f(const struct osp_source_question *question,

@@ -7,7 +7,8 @@
  * is believed: one of them still names what it was before. Of two instances at one address the one
  * launched last is meant. A node that does not run has the place of the capacity reservation into
  * which it will be launched, as far down as EC2 reports it; of a reservation that is smaller than
- * its launch group, the first of them have.
+ * its launch group, the first of them have. If no node runs and none is placed so, the answer has
+ * levels alone: with these, gangs may have the first nodes launched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct reservation {
 	bool answered;	 /* EC2 said where it is, or that it is nowhere yet */
 	bool missed;	 /* its call failed */
 	uint32_t room;	 /* so many more nodes can be launched into it */
+	bool shared;	 /* instances that are not of this cluster leave less room */
 	uint32_t beyond; /* nodes for which it has no room */
 };
 
@@ -278,7 +280,7 @@ static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
 					       .note = {.instance_id = asking->ids[node]}};
 
 	copy_place(asking->question->previous, old, switches, &instance);
-	asking->answer->kept++;
+	osp_text_printf(&asking->answer->kept, "%s\n", node_of(asking, node)->name);
 	asking->kept++;
 	return add_instance(asking, node, &instance, asking->error);
 }
@@ -325,25 +327,35 @@ static bool is_reserved(const struct asking *asking, uint32_t node, uint32_t *re
 	return *reservation != OSP_NAME_ABSENT;
 }
 
+/* Counts the nodes that run. */
+static uint32_t count_running(const struct asking *asking)
+{
+	uint32_t run = 0;
+
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++)
+		run += node_of(asking, i)->runs;
+	return run;
+}
+
 /* Notes if nodes run and none of them has an instance. Returns 0 if there is something to ask EC2
- * about all the same, else -1 with the error set. */
+ * about all the same, or no node runs, else -1 with the error set. */
 static int check_instances(struct asking *asking)
 {
-	uint32_t run = 0, reserved = 0, number;
+	uint32_t run = count_running(asking), reserved = 0, number;
 
 	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
 		if (asking->ids[i])
 			return 0;
-		run += node_of(asking, i)->runs;
 		reserved += is_reserved(asking, i, &number);
 	}
-	if (run || !reserved)
-		osp_error_set(&asking->uninstanced,
-			      "no node that runs has an instance of EC2: Slurm has no InstanceId, "
-			      "and no running instance of region %s has a node's address",
-			      osp_ec2_region(asking->ec2));
+	if (!run)
+		return 0;
+	osp_error_set(&asking->uninstanced,
+		      "no node that runs has an instance of EC2: Slurm has no InstanceId, and no "
+		      "running instance of region %s has a node's address",
+		      osp_ec2_region(asking->ec2));
 	/* a failed call may be why; places by reservation alone would be held, and asked late */
-	if (run && asking->gaps.failed_calls) {
+	if (asking->gaps.failed_calls) {
 		*asking->error = asking->gaps.first;
 		return -1;
 	}
@@ -410,20 +422,36 @@ static void note_missed_reservation(const char *id, void *context)
 		asking->reservations[number].missed = true;
 }
 
-/* Notes how many instances a reservation has room for, less those that run. */
+/* Notes how many instances a reservation has room for: less those of nodes that run, and no more
+ * than are free, which other clusters' instances are not. Instances of nodes that start are not
+ * free either, and theirs. */
 static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct asking *asking = context;
-	uint32_t number = find_reservation(asking, record->id), run = 0;
+	uint32_t number = find_reservation(asking, record->id), run = 0, start = 0;
 	unsigned long total = strtoul(record->total_count, NULL, 10);
+	unsigned long available = strtoul(record->available_count, NULL, 10);
+	struct reservation *reservation;
 
 	(void)error;
+	if (number == OSP_NAME_ABSENT || !record->total_count[0])
+		return 0;
+	reservation = &asking->reservations[number];
 	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
-		run += node_of(asking, i)->runs &&
-		       osp_launch_groups_of(&asking->groups, node_of(asking, i)->name) == number;
+		const struct osp_listed_node *node = node_of(asking, i);
+
+		if (osp_launch_groups_of(&asking->groups, node->name) == number) {
+			run += node->runs;
+			start += node->starts && !node->runs;
+		}
 	}
-	if (number != OSP_NAME_ABSENT && record->total_count[0])
-		asking->reservations[number].room = total > run ? (uint32_t)total - run : 0;
+	reservation->room = total > run ? (uint32_t)total - run : 0;
+	/* before a block begins, EC2 may count none of it as free */
+	if (!record->available_count[0] || strcmp(record->state, "active") != 0)
+		return 0;
+	reservation->shared = available + start < reservation->room;
+	if (reservation->shared)
+		reservation->room = (uint32_t)available + start;
 	return 0;
 }
 
@@ -484,9 +512,11 @@ static uint32_t keep_reserved(struct asking *asking, bool all_failed)
 		instance.note.instance_id = id;
 		if (add_reserved(asking, node, reservation, &instance, &asking->unreserved))
 			break;
-		kept += asking->answered[node];
+		if (!asking->answered[node])
+			continue;
+		osp_text_printf(&asking->answer->kept, "%s\n", node_of(asking, node)->name);
+		kept++;
 	}
-	asking->answer->kept += kept;
 	return kept;
 }
 
@@ -514,11 +544,13 @@ static void report_reserved(struct asking *asking, uint32_t kept, uint32_t unkno
 		uint32_t beyond = asking->reservations[i].beyond;
 
 		if (beyond)
-			osp_text_printf(warnings,
-					"launch_groups names more nodes for %s than it has "
-					"instances: %u that do%s not run %s no place by it\n",
-					asking->groups.reservations[i], beyond,
-					beyond == 1 ? "es" : "", beyond == 1 ? "has" : "have");
+			osp_text_printf(
+				warnings,
+				"launch_groups names more nodes for %s than it has "
+				"instances%s: %u that do%s not run %s no place by it\n",
+				asking->groups.reservations[i],
+				asking->reservations[i].shared ? " that nobody else uses" : "",
+				beyond, beyond == 1 ? "es" : "", beyond == 1 ? "has" : "have");
 	}
 }
 
@@ -583,6 +615,41 @@ static void report_gaps(struct asking *asking)
 		osp_text_printf(warnings, "%s\n", asking->uninstanced.text);
 }
 
+/* What EC2 reports of most types; a longer list comes with the first such node that runs. */
+static const char levels_alone[] =
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\", \"core\", \"zone\"], "
+	"\"domains\": []}";
+
+/* Returns whether EC2 can say something of one of the nodes. */
+static bool may_have_places(const struct asking *asking)
+{
+	uint32_t number;
+
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		if (asking->ids[i] || is_reserved(asking, i, &number))
+			return true;
+	}
+	return false;
+}
+
+/* Answers with the levels of the last good answer, or with EC2's. Returns 0, or -1 with `error`
+ * set. */
+static int answer_with_levels(struct asking *asking, struct osp_error *error)
+{
+	const struct osp_topology *previous = asking->question->previous;
+
+	if (previous) {
+		asking->answer->topology = osp_topology_rebase(previous, NULL, 0, error);
+	} else {
+		asking->answer->topology = osp_read_onespine_topology(
+			WHERE, levels_alone, sizeof(levels_alone) - 1, error);
+		osp_text_add(&asking->answer->warnings,
+			     "no node runs, so no place is known: the topology has its levels "
+			     "alone, by which gangs may have nodes launched\n");
+	}
+	return asking->answer->topology ? 0 : -1;
+}
+
 static int ask(struct asking *asking)
 {
 	struct osp_import_options options = {.allow_missing = true};
@@ -592,6 +659,8 @@ static int ask(struct asking *asking)
 	asking->ec2 = osp_ec2_open(asking->error);
 	if (!asking->ec2 || find_instances(asking) || check_instances(asking))
 		return -1;
+	if (!may_have_places(asking))
+		return answer_with_levels(asking, asking->error);
 	map = make_map(asking);
 	options.map = map;
 	asking->import = map ? osp_import_new(&options) : NULL;
@@ -600,6 +669,8 @@ static int ask(struct asking *asking)
 
 		ask_reservations(asking);
 		rc = osp_source_finish(asking->import, asking->answer, &nothing);
+		if (rc && !count_running(asking) && !asking->unreserved.text[0])
+			rc = answer_with_levels(asking, &nothing);
 		if (!rc)
 			report_gaps(asking);
 		else

@@ -295,6 +295,11 @@ int osp_nvlink_add(const struct osp_source_question *question, struct osp_source
 		.question = question, .answer = answer, .blocks = osp_blocks_new()};
 	struct osp_topology *made = NULL;
 
+	/* while no node runs there are levels alone, and nothing to add */
+	if (!osp_topology_node_count(answer->topology)) {
+		end(&reporting);
+		return 0;
+	}
 	if (!begin(&reporting, false, error) && !drop_level(answer, error))
 		made = insert(&reporting, answer->topology, error);
 	if (made && made != answer->topology) {

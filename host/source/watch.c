@@ -345,7 +345,8 @@ static enum osp_applied ask(struct watching *watching, const struct osp_node_lis
 	if (kept != OSP_APPLIED_FAILED || answer.warnings.data)
 		say_warnings(watching, answer.warnings.data);
 	if ((kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED) &&
-	    osp_apply_note_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
+	    osp_apply_note_asked(watch->path, answer.topology, answer.kept.data,
+				 (int64_t)time(NULL), error))
 		kept = OSP_APPLIED_FAILED;
 	in_force = kept == OSP_APPLIED_NEW || kept == OSP_APPLIED_UNCHANGED;
 	if (in_force)

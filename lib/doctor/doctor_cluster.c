@@ -228,6 +228,22 @@ static void check_asked(struct osp_diagnosis *diagnosis)
 		 "asks once");
 }
 
+/* Reports nodes about which calls fail while the cloud answers about others. Their places have no
+ * limit of age: they hold for one instance and one boot. */
+static void check_kept(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	int64_t age_s = facts->now_s - facts->kept_s;
+
+	if (!facts->kept || age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "the places of %s are up to %lld minutes old: the cloud's calls about them have "
+		 "failed since",
+		 facts->kept, (long long)age_s / 60);
+	osp_cure(diagnosis, "systemctl status onespine-topology-watch says why");
+}
+
 static void check_booted(struct osp_diagnosis *diagnosis)
 {
 	const char *nodes = diagnosis->facts->running.old_places;
@@ -397,6 +413,7 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 	check_launch_groups(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);
+	check_kept(diagnosis);
 	check_booted(diagnosis);
 }
 

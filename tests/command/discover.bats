@@ -163,6 +163,8 @@ DescribeInstanceTopology 4 AKID ok" ]]
 	with_keys
 	discover -o t
 	cp t first
+	local first_s
+	first_s=$(cut -d' ' -f1 t.asked)
 	# the second call fails for good
 	jq '.faults = [{action: "DescribeInstanceTopology", from: 5, to: 9, do: "error"}]' fake/state.json >fake/new
 	mv fake/new fake/state.json
@@ -170,6 +172,9 @@ DescribeInstanceTopology 4 AKID ok" ]]
 	expect 0 "onespine: warning: 1 call failed, 100 nodes keep the place of the last good answer: EC2 refuses DescribeInstanceTopology again and again: InternalError: An internal error has occurred (HTTP status 500)
 unchanged: 201 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" cat said
 	cmp t first
+	# their places are as old as the answer that had them
+	expect 0 "$first_s 100" jq -r --argjson s "$first_s" '[.[] | select(.asked_s == $s)] | "\($s) \(length)"' <(onespine topology show --nodes --json t)
+
 }
 
 @test "an id that EC2 does not know is dropped, and the rest asked again" {
@@ -255,6 +260,29 @@ DescribeInstanceTopology 4 AKID ok" ]]
 DescribeInstanceTopology 100 ASIA0 ok
 DescribeInstanceTopology 50 - ExpiredToken
 DescribeInstanceTopology 50 ASIA1 ok" ]]
+}
+
+@test "a NextToken that has expired: the pages are asked for from the first one on" {
+	state '.page = 2 | .faults = [{action: "DescribeInstanceTopology", from: 2, to: 2, do: "stale"}]'
+	start
+	with_keys
+	expect 0 "applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+	[[ $(cut -d' ' -f5 fake/calls | paste -sd' ') == "ok stale ok ok" ]]
+}
+
+@test "a page that is throttled, and then there is no answer: the last good topology stays, and so does when it was asked for" {
+	many 102
+	start
+	with_keys
+	discover -o t
+	cp t first
+	cp t.asked first.asked
+	jq '.instances[0].nodes[2] = "nn-1" | .faults = [{action: "DescribeInstanceTopology", from: 4, to: 4, do: "throttle"},
+		{action: "DescribeInstanceTopology", from: 5, do: "drop"}]' fake/state.json >fake/new
+	mv fake/new fake/state.json
+	expect 1 "onespine: EC2 cannot be reached in region us-west-2: $AWS_ENDPOINT_URL_EC2: Empty reply from server" discover -o t
+	cmp t first
+	cmp t.asked first.asked
 }
 
 @test "no keys, half a pair, a role that is not there, a profile by a role: a sentence each" {
@@ -715,6 +743,18 @@ gangs of 16: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
 	expect_line 1 "the largest gang on one spine: 0 nodes" onespine topology survey --reservation=cr-4
 	expect 0 '{"1":24,"2":12,"4":6,"8":3,"16":1}' jq -c .gangs <(onespine topology survey --json --reservation=cr-1,cr-2)
 	expect_line 1 "cr-9: EC2 does not know it" onespine topology survey --reservation=cr-9
+	# what other instances use holds no gang; a block that has not begun has nothing free yet
+	state '.reservations = [
+		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20, "available": 8},
+		{"id": "cr-2", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-x"], "total": 4, "available": 0, "state": "scheduled"}]'
+	expect 0 "cr-1: 20 of p5.48xlarge, 8 of them free, active, on spine nn-s
+cr-2: 4 of p5.48xlarge, scheduled, on spine nn-x
+the largest gang on one spine: 8 nodes
+gangs of 1: 12
+gangs of 2: 6
+gangs of 4: 3
+gangs of 8: 1" onespine topology survey --reservation=cr-1,cr-2
+	expect 0 '[[20,8],[4,4]]' jq -c '[.reservations[] | [.instances, .free]]' <(onespine topology survey --json --reservation=cr-1,cr-2)
 	state '.faults = [{action: "DescribeCapacityReservations", do: "denied"}]'
 	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
 }

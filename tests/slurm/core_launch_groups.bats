@@ -97,6 +97,8 @@ place_of() {
 	await_job "$job" CONFIGURING
 	equal "$(job_nodes "$job" | paste -sd' ')" 'n5 n6 n7 n8'
 	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet'
+	run -0 onespine audit
+	holds "$output" '1 gang running: 0 as asked for, 0 not, 1 on nodes that start'
 	start_nodes n5 n6 n7 n8
 	# where they are EC2 has not said: the place by the reservation does not count any more
 	stays 5 job_is "$job" CONFIGURING
@@ -106,6 +108,28 @@ place_of() {
 	equal "$(job_field "$job" Restarts)" 0
 	matches "$(place_of n5)" 'ec2 +i-5 .*holds +leaf nn-l2, spine nn-s2'
 	matches "$(place_of n1)" 'reservation +cr-0a .*holds +spine nn-s1'
+}
+
+@test "a cluster of which no node has run: the watch makes a topology of levels alone, and the first gang is launched by it" {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	rm "$ONESPINE_CLUSTER/onespine.topology" "$ONESPINE_CLUSTER/state/onespine_topology"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	holds "$(submit_refused --gang -N4)" 'no fabric topology is in force here'
+	# nor does EC2 know where the reservations are
+	watch_begins '.reservations[].nodes = []'
+	await 30 journal_has '^warning: no node runs, so no place is known'
+	await 30 log_since "has leaf 0, spine 0, core 0, zone 0; 8 of Slurm's 8 nodes are not in it"
+	run onespine doctor
+	[[ $output != *'no gang gets them'* ]] || fail "$output"
+	job=$(submit --gang -N4 --exclusive --requeue --wrap 'sleep 600')
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	equal "${nodes[*]}" 'n1 n2 n3 n4'
+	start_nodes "${nodes[@]}"
+	are_instances "${nodes[@]}"
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=nn-s1'
+	equal "$(job_field "$job" Restarts)" 0
 }
 
 @test "fit and why count the place by the reservation as slurmctld does: where the policy launches nodes, and not where it waits" {
@@ -211,6 +235,11 @@ place_of() {
 	await 60 journal_has '^warning: 6 nodes do not run and keep the last good place by the capacity reservation: '
 	matches "$(place_of n7)" 'reservation +cr-0b .*holds +spine nn-s2'
 	matches "$(place_of n1)" 'reservation +cr-0a .*holds +spine nn-s1'
+	await 10 shows "n[1-4,6-7]: places since " onespine map
+	holds "$(onespine map)" "EC2's calls about them have failed since"
+	job=$(submit --gang -N4 --exclusive --requeue --hold)
+	holds "$(onespine why "$job")" 'n[1-4,6-7]: places since '
+	equal "$(onespine why --json "$job" | jq -r .kept_places.nodes)" 'n[1-4,6-7]'
 }
 
 @test "a reservation that EC2 may not be asked about: the permission is named, and its nodes have no place until they run" {

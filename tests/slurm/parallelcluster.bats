@@ -52,7 +52,7 @@ gangs_are_placed() {
 	tar -C "$ONESPINE_PREFIX" -cf "$BATS_FILE_TMPDIR/onespine.tar" .
 	start_ec2
 	answers 0 with_ec2 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
-	holds "$said" 'no place is known yet'
+	holds "$said" 'no node runs, so no place is known: the topology has its levels alone'
 	holds "$said" "added to $SLURM_CONF:"
 	holds "$said" "wrote $PC/etc/plugstack.conf.d/onespine.conf"
 	holds "$said" "wrote $PC/etc/scripts/prolog.d/50_onespine"

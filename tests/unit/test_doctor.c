@@ -697,6 +697,16 @@ static void test_old_places(void **state)
 	host.facts.asked_s = 1700000000;
 	host.facts.watch_enabled = false; /* a site that asks by hand */
 	expect(&host, RIGHT, "");
+	host.facts.asked_s = 1700003600;
+	host.facts.kept = "n[1-2]";
+	host.facts.kept_s = 1700003600 - 900;
+	expect(&host, RIGHT, "");
+	host.facts.kept_s = 1700003600 - 1800;
+	expect(&host, RIGHT,
+	       "warning places: the places of n[1-2] are up to 30 minutes old: the cloud's calls "
+	       "about them have failed since | systemctl status onespine-topology-watch says why");
+	host.facts.kept = NULL;
+	host.facts.asked_s = 1700000000;
 	host.facts.watch_enabled = true;
 	host.facts.held_s = 1700003600 - 600;
 	expect(&host, RIGHT,

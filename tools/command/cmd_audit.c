@@ -105,11 +105,12 @@ static json_t *add_json(struct audit *audit, enum verdict verdict, const struct 
 
 static enum verdict judge(const struct osp_state_job *job, const struct osp_gang *gang, bool kept)
 {
+	/* by its nodes' reservation it may be where it is to be, but EC2 has not said so yet */
+	if (osp_gang_is_launched(job, gang))
+		return LAUNCHED;
 	if (kept)
 		return KEPT;
-	if (gang->advise)
-		return ADVISED;
-	return osp_gang_is_launched(job, gang) ? LAUNCHED : BROKEN;
+	return gang->advise ? ADVISED : BROKEN;
 }
 
 static int audit_job(struct audit *audit, const struct osp_state_job *job)

@@ -81,6 +81,7 @@ static int draw(const struct osp_call *call, struct osp_map *map, uint32_t colum
 	if (call->values[OSP_OPTION_SVG])
 		return write_svg(map, call->values[OSP_OPTION_SVG]);
 	osp_map_text(map, &style, &text);
+	osp_report_kept_places(call, map->world, &text, NULL);
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
 

@@ -150,7 +150,8 @@ static int keep(const struct osp_call *call, const struct osp_sources *sources,
 	osp_progress_end();
 	say_warnings(&answer.warnings);
 	if (kept != OSP_APPLIED_FAILED && kept != OSP_APPLIED_HELD &&
-	    osp_apply_note_asked(path, answer.topology, (int64_t)time(NULL), &error))
+	    osp_apply_note_asked(path, answer.topology, answer.kept.data, (int64_t)time(NULL),
+				 &error))
 		kept = OSP_APPLIED_FAILED;
 	status = answer.topology ? print_result(call, kept, answer.topology, &change, &error)
 				 : say_failed(&error);

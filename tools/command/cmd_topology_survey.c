@@ -25,6 +25,7 @@ struct reservation {
 	char spine[OSP_EC2_VALUE_BYTES]; /* "" if it is unknown: the list of network nodes ends
 					    above it */
 	long total;
+	long free;		  /* of these, those that no instance uses; before it begins, all */
 	int64_t starts_s, ends_s; /* of a Capacity Block; 0: it has no end */
 	bool reported;
 };
@@ -73,6 +74,9 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 		return 0;
 	reservation->reported = true;
 	reservation->total = strtol(record->total_count, NULL, 10);
+	reservation->free = record->available_count[0] && !strcmp(record->state, "active")
+				    ? strtol(record->available_count, NULL, 10)
+				    : reservation->total;
 	snprintf(reservation->type, sizeof(reservation->type), "%s", record->type);
 	snprintf(reservation->state, sizeof(reservation->state), "%s", record->state);
 	reservation->starts_s = osp_ec2_time(record->starts);
@@ -117,8 +121,8 @@ static int ask(struct survey *survey, struct osp_ec2_gaps *gaps, struct osp_erro
 	return rc;
 }
 
-/* Counts the instances that are known to be under the spine of reservation `index`; 0 if another
- * reservation of that spine comes before it. */
+/* Counts the free instances that are known to be under the spine of reservation `index`; 0 if
+ * another reservation of that spine comes before it. */
 static long on_spine(const struct survey *survey, size_t index)
 {
 	const char *spine = survey->reservations[index].spine;
@@ -131,7 +135,7 @@ static long on_spine(const struct survey *survey, size_t index)
 			continue;
 		if (i < index)
 			return 0;
-		sum += survey->reservations[i].total;
+		sum += survey->reservations[i].free;
 	}
 	return sum;
 }
@@ -160,8 +164,11 @@ static void print_reservation(const struct reservation *r, struct osp_text *text
 {
 	char from[32], until[32];
 
-	osp_text_printf(text, "%s: %ld of %s, %s, %s%s", r->id, r->total, r->type, r->state,
-			r->spine[0] ? "on spine " : "on no known spine", r->spine);
+	osp_text_printf(text, "%s: %ld of %s, ", r->id, r->total, r->type);
+	if (r->free < r->total)
+		osp_text_printf(text, "%ld of them free, ", r->free);
+	osp_text_printf(text, "%s, %s%s", r->state, r->spine[0] ? "on spine " : "on no known spine",
+			r->spine);
 	if (r->ends_s)
 		osp_text_printf(text, ", from %s, jobs until %s",
 				osp_format_time(r->starts_s, from, sizeof(from)),
@@ -205,6 +212,7 @@ static int print_json(const struct survey *survey)
 		json_object_set_new(object, "spine",
 				    osp_json_string(r->spine[0] ? r->spine : NULL));
 		json_object_set_new(object, "instances", json_integer(r->total));
+		json_object_set_new(object, "free", json_integer(r->free));
 		if (r->ends_s) {
 			json_object_set_new(object, "starts", osp_json_time(r->starts_s));
 			json_object_set_new(

@@ -458,7 +458,7 @@ static int answer(const struct osp_call *call, struct osp_world *world)
 	struct why why = {.job = job};
 	struct osp_launchable launchable;
 	struct osp_world seen;
-	int status = OSP_EXIT_YES;
+	int status = OSP_EXIT_YES, rc;
 
 	if (!job)
 		return no_such_job(call);
@@ -469,7 +469,9 @@ static int answer(const struct osp_call *call, struct osp_world *world)
 	seen = osp_world_for(world, job->partition, &launchable);
 	why.world = &seen;
 	why.root = json_object();
-	if (report(&why, &error) < 0)
+	rc = report(&why, &error);
+	osp_report_kept_places(call, &seen, &why.text, why.root);
+	if (rc < 0)
 		status = osp_say_error(&error);
 	else if (call->values[OSP_OPTION_JSON])
 		status = osp_print_json(json_incref(why.root), status);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/output.h"
 #include "host/slurm/ask.h"
+#include "host/source/apply.h"
 #include "lib/conf/slurm_conf.h"
 #include "lib/policy/sentences.h"
 #include "lib/policy/waiting.h"
@@ -45,6 +47,33 @@ void osp_report_old_places(const struct osp_world *world, struct osp_text *text,
 				osp_sentence_old_places(world->old_places, words, sizeof(words)));
 	if (root)
 		json_object_set_new(root, "old_places", json_integer(world->old_places));
+}
+
+void osp_report_kept_places(const struct osp_call *call, const struct osp_world *world,
+			    struct osp_text *text, json_t *root)
+{
+	const char *named = call->values[OSP_OPTION_TOPOLOGY];
+	struct osp_error ignored = {.text = ""};
+	char *path = named ? strdup(named) : osp_topology_path(&ignored), when[32];
+	char *nodes = NULL;
+	int64_t oldest_s = 0;
+
+	if (path && world->topology && world->from_slurm)
+		nodes = osp_apply_list_kept(path, world->topology, &oldest_s);
+	if (nodes && text)
+		osp_text_printf(text,
+				"%s: places since %s or later: EC2's calls about them have failed "
+				"since\n",
+				nodes, osp_format_time(oldest_s, when, sizeof(when)));
+	if (nodes && root) {
+		json_t *object = json_object();
+
+		json_object_set_new(object, "nodes", osp_json_string(nodes));
+		json_object_set_new(object, "asked", osp_json_time(oldest_s));
+		json_object_set_new(root, "kept_places", object);
+	}
+	free(nodes);
+	free(path);
 }
 
 /* The partitions for whose nodes jobs wait before or behind those of others. */

@@ -25,6 +25,11 @@ int osp_call_world_without_topology(const struct osp_call *call, struct osp_worl
  * a line of `text`, or as "old_places" of `root`. Either may be NULL. */
 void osp_report_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);
 
+/* Names the nodes about which EC2's calls fail, and since when their places are kept: in a line of
+ * `text`, or as "kept_places" of `root`. Either may be NULL. */
+void osp_report_kept_places(const struct osp_call *call, const struct osp_world *world,
+			    struct osp_text *text, json_t *root);
+
 /* Says how many jobs wait for nodes or for their turn in these partitions (with commas; NULL: any)
  * or in others that have nodes of theirs: in a line of `text` if there are any, or as
  * "jobs_waiting" of `root`, null where PrivateData may hide some. Either may be NULL. */

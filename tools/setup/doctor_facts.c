@@ -190,6 +190,15 @@ static int look_for_node(const char *name, void *context)
 	return 0;
 }
 
+/* Returns whether a node that is in no topology may be launched for a gang. */
+static bool is_launched(const struct osp_doctor *doctor, const struct osp_slurm_word *line)
+{
+	const char *state = osp_slurm_conf_of_line(doctor->conf, line, "State");
+
+	return doctor->config && osp_config_launches(doctor->config) && state &&
+	       !strcasecmp(state, "CLOUD");
+}
+
 /* Finds which nodes of slurm.conf the topology lacks. */
 static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topology *topology)
 {
@@ -199,7 +208,7 @@ static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topolog
 
 	for (size_t i = 0; i < count; i++)
 		if (words[i].starts_line && strcasecmp(words[i].key, "NodeName") == 0 &&
-		    strcasecmp(words[i].value, "DEFAULT") != 0)
+		    strcasecmp(words[i].value, "DEFAULT") != 0 && !is_launched(doctor, &words[i]))
 			(void)osp_hostlist_expand(words[i].value, look_for_node, &coverage, NULL);
 	doctor->facts.node_count = coverage.node_count;
 	doctor->facts.uncovered_count = (uint32_t)coverage.missing_count;
@@ -369,6 +378,8 @@ static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *t
 	if (held && !stat(held, &status))
 		facts->held_s = (int64_t)status.st_mtime;
 	facts->asked_s = last_asked(facts->topology_path, topology);
+	facts->kept = osp_doctor_keep(
+		doctor, osp_apply_list_kept(facts->topology_path, topology, &facts->kept_s));
 	facts->watch_enabled = is_enabled("multi-user", "onespine-topology-watch.service");
 	free(held);
 }
