@@ -75,13 +75,20 @@ unlinked() {
 		'/^(Switch|Ca)/ { here = index($0, id) } here && index($0, port) == 1 { found = 1 } END { exit !found }'
 }
 
-@test "a fat tree of three levels and eight rails; -p says the same" {
+@test "a fat tree of three levels and eight rails; -p says the same, and so does one in which rails of a host are swapped" {
 	expect_line 0 "16 nodes: 4 leaves of 4, 2 spines of 8, 1 core of 16" onespine topology show <(onespine topology import --from=infiniband sweep)
 	ibnetdiscover -p >ports
 	cmp <(onespine topology import --from=infiniband sweep) <(onespine topology import --from=infiniband ports)
+	sed 's/"n1 mlx5_0"/"n1 mlx5_x"/; s/"n1 mlx5_1"/"n1 mlx5_0"/; s/"n1 mlx5_x"/"n1 mlx5_1"/' sweep >swapped
+	run ! cmp -s sweep swapped
+	cmp <(onespine topology import --from=infiniband sweep) <(onespine topology import --from=infiniband swapped)
 }
 
-@test "it is swept by itself; a rail's cable changes nothing, a unit without its cables is held" {
+sees_itself_alone() {
+	! ibnetdiscover | grep -q '^Switch'
+}
+
+@test "it is swept by itself; a rail's cable changes nothing, a unit without its cables is held, and a sweeping host without its own is refused" {
 	onespine topology discover --from=infiniband --nodes=map -o t
 	expect_line 0 "16 nodes: 4 leaves of 4, 2 spines of 8, 1 core of 16" onespine topology show t
 	grep -q '{"source": "infiniband", "nodes": "n\[1-16\]"}' t
@@ -94,5 +101,10 @@ unlinked() {
 	done
 	run -3 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
 	[[ $stderr == *"4 of 16 nodes that run lose their place (n13 is the first); max_lost is 10 %"* ]]
+	cmp t first
+	echo 'Unlink "H-0000000000400000"[1]' >&"$console"
+	await_while "$ibsim_pid" sees_itself_alone
+	run -1 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
+	[[ $stderr == *"no link between 1 device"* ]]
 	cmp t first
 }

@@ -29,7 +29,7 @@ discover() {
 	onespine topology discover --from="topograph:$PWD/model.yaml" --nodes=map "$@"
 }
 
-@test "topograph's file is read by itself: Slurm's nodes alone, with their NVLink domains; the same bytes again" {
+@test "topograph's file is read by itself: Slurm's nodes alone, with their NVLink domains; the same bytes again; renumbered switches move nobody" {
 	expect 0 "applied: 8 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
 	expect_line 0 "8 nodes: 1 nvlink of 4, 2 leaves of 4, 1 spine of 8" onespine topology show t
 	grep -qF '{"source": "topograph", "nodes": "n[1-8]"}' t
@@ -38,6 +38,10 @@ discover() {
 	expect 0 "unchanged: 8 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
 	cmp t first
 	discover | cmp - t
+	sed -i 's/\bl1\b/lx/g; s/\bl2\b/l1/g; s/\blx\b/l2/g' model.yaml
+	discover >renumbered
+	run ! cmp -s renumbered t
+	expect 0 "applied: 8 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
 	# what it makes for Slurm
 	printf 'SwitchName=s1 Switches=l[1-2]\nSwitchName=l1 Nodes=n[1-4]\nSwitchName=l2 Nodes=n[5-8]\n' >topology.conf
 	onespine topology discover --from="topograph:$PWD/topology.conf" --nodes=map >u

@@ -198,12 +198,14 @@ write_programs() {
 		for node in \$(scontrol show hostnames "\$1"); do $PC/bin/start-node "\$node"; done
 	END
 	printf '#!/bin/bash\n' >"$PC/bin/suspend"
-	# each file of the folder, last name first, the first failure ends it; each node has a healthy fake /
+	# each file of the folder, last name first, the first failure ends it; each node has a healthy fake /, and what its file
+	# of faults says
 	for node in prolog epilog; do
 		cat >"$PC/bin/$node" <<-END
 			#!/bin/bash
 			export ONESPINE_TEST_ROOT=$PC/nodes/\$SLURMD_NODENAME LD_LIBRARY_PATH=$PC/fakes
 			export LD_PRELOAD=$PC/fakes/libsystem.so
+			[[ ! -e $PC/faults/\$SLURMD_NODENAME ]] || . "$PC/faults/\$SLURMD_NODENAME"
 			for script in \$(ls -r $PC/etc/scripts/$node.d/* 2>/dev/null); do
 				"\$script" || exit
 			done

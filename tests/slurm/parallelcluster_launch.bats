@@ -336,3 +336,27 @@ enable_again() {
 	[[ $(sinfo -h -N -o '%T') != *drain* ]] || fail "$(sinfo -N)"
 	scancel "$job"
 }
+
+@test "a gang with a spare on nodes that are launched: one fails its gate, the others go on, and clustermgtd ends that one alone" {
+	mkdir -p "$PC/faults"
+	echo 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12' >"$PC/faults/$P3-2"
+	: >"$PC/log/ran"
+	: >"$PC/log/clustermgtd"
+	job=$(submit -p gpu --gang -N3 --gang-spares=1 --gres=gpu:v100:8 --ntasks-per-node=1 --requeue \
+		--wrap "echo \$SLURM_JOB_NODELIST >>$PC/log/ran; sleep 600" 2>/dev/null)
+	await_job "$job" CONFIGURING 60
+	equal "$(numbers "$job")" '1 2 3 4'
+	await_job "$job" RUNNING 120
+	await 30 test -s "$PC/log/ran"
+	equal "$(wc -l <"$PC/log/ran")" 1 'starts of its script'
+	equal "$(numbers "$job")" '1 3 4'
+	await 30 note_holds "$job" "gate=of 4 nodes, 1 failed, the job goes on without, $P3-2: gpu3 ecc 12"
+	await 30 note_holds "$job" 'domain=nn-a'
+	equal "$(job_field "$job" Restarts)" 0
+	await 60 clustermgtd_said "^ended $P3-2 "
+	rm "$PC/faults/$P3-2"
+	await 60 is_free "$P3-2"
+	run ! clustermgtd_said "ended $P3-([134]) "
+	job_is "$job" RUNNING
+	scancel "$job"
+}
