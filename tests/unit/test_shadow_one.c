@@ -102,6 +102,7 @@ static int adds_up(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint3
 	bool forced = false, yes;
 
 	nanosleep(&slow, NULL);
+	free_job_resources(&job->job_resrcs); /* as Slurm's does first */
 	(void)max_nodes;
 	(void)req_nodes;
 	if (mode == SELECT_MODE_TEST_ONLY)
