@@ -70,8 +70,9 @@ cluster_stop() {
 	return $status
 }
 
+# end_test: bats goes on after what fails in a teardown, and judges its status alone
 end_test() {
-	local dir
+	local dir status=0
 	[[ -s $BATS_FILE_TMPDIR/clusters ]] || return 0
 	if [[ -z ${BATS_TEST_COMPLETED:-} && -z ${BATS_TEST_SKIPPED:-} ]]; then
 		while read -r dir; do
@@ -80,10 +81,11 @@ end_test() {
 	fi
 	: >"$BATS_FILE_TMPDIR/unwell"
 	while read -r dir; do
-		untraced looks_well "$dir" || cluster check --dir "$dir"
-		counts_agree "$dir"
+		untraced looks_well "$dir" || cluster check --dir "$dir" || status=1
+		counts_agree "$dir" || status=1
 	done <"$BATS_FILE_TMPDIR/clusters"
-	rm "$BATS_FILE_TMPDIR/unwell"
+	((status)) || rm "$BATS_FILE_TMPDIR/unwell"
+	return "$status"
 }
 
 # looks_well DIR: every daemon that was started prints into its own file, and there is no core: by this shell alone, after
