@@ -162,23 +162,6 @@ static int check_layout(void)
 	return SLURM_ERROR;
 }
 
-int select_p_node_init(void)
-{
-	int rc = slurm_node_init ? slurm_node_init() : SLURM_ERROR;
-
-	if (rc == SLURM_SUCCESS && in_slurmctld)
-		rc = check_layout();
-	if (rc == SLURM_SUCCESS && in_slurmctld) {
-		shadow_license_offer();
-		shadow_state_load();
-		shadow_count_again();
-		if (shadow_state.chooser)
-			osp_chooser_forget_answers(shadow_state.chooser);
-		shadow_follow_begin();
-	}
-	return rc;
-}
-
 static bool is_seam_call(const void *record)
 {
 	static const uint64_t cookie[2] = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1};
@@ -220,14 +203,51 @@ static bool record_is_sound(const job_record_t *job)
 	return false;
 }
 
-/* Returns whether a job waits for more licenses than there are, as every gang does where the
- * license of gangs was withdrawn. Slurm's scheduler may have looked at licenses before that; from
- * 23.02 on Slurm's function looks at them too. */
-static bool is_held_by_license(job_record_t *job, uint16_t mode)
+/* Looks at the first job while every gang still has its license, as slurmctld read it: it may be
+ * held, so that nobody has asked for it yet. */
+static void look_at_first_job(void)
 {
-	return !OSP_SELECT_KNOWS_LICENSES && shadow_state.license_withdrawn && job->job_id &&
-	       mode != SELECT_MODE_TEST_ONLY &&
-	       license_job_test(job, time(NULL), false) == SLURM_ERROR;
+	const job_record_t *job = job_list ? list_peek(job_list) : NULL;
+
+	if (!OSP_HAVE_JOB_RECORD_CREATE && job)
+		(void)record_is_sound(job);
+}
+
+int select_p_node_init(void)
+{
+	int rc = slurm_node_init ? slurm_node_init() : SLURM_ERROR;
+
+	if (rc == SLURM_SUCCESS && in_slurmctld)
+		rc = check_layout();
+	if (rc == SLURM_SUCCESS && in_slurmctld) {
+		look_at_first_job();
+		shadow_license_offer();
+		shadow_state_load();
+		shadow_count_again();
+		if (shadow_state.chooser)
+			osp_chooser_forget_answers(shadow_state.chooser);
+		shadow_follow_begin();
+	}
+	return rc;
+}
+
+/*
+ * Returns whether a job waits on 22.05 where the license of gangs was withdrawn: one that asks for
+ * more licenses than there are, as Slurm's scheduler may have looked at licenses before that, and a
+ * gang that has none, as from before slurm.conf named it, or without job_submit. Only the size of
+ * its record is another: its fields were read back. From 23.02 on Slurm's function looks at
+ * licenses too.
+ */
+static bool is_held(job_record_t *job, uint16_t mode)
+{
+	struct osp_effective effective;
+
+	if (OSP_SELECT_KNOWS_LICENSES || !shadow_state.license_withdrawn || !job->job_id ||
+	    mode == SELECT_MODE_TEST_ONLY)
+		return false;
+	return license_job_test(job, time(NULL), false) == SLURM_ERROR ||
+	       (job->details && shadow_gang_request(job, &effective) &&
+		effective.mode == OSP_MODE_ENFORCE);
 }
 
 /* Returns whether a job's nodes are counted: not those of a synthetic job. */
@@ -281,6 +301,7 @@ int select_p_reconfigure(void)
 	int rc = slurm_rebuild ? slurm_rebuild() : SLURM_ERROR;
 
 	if (rc == SLURM_SUCCESS && in_slurmctld) {
+		look_at_first_job();
 		shadow_count_rebuilt();
 		shadow_license_jobs();
 		shadow_launch_hold_again();
@@ -368,7 +389,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 	int rc;
 
 	if (inside || !is_gang_call(job, max_nodes, mode, &effective))
-		return is_held_by_license(job, mode)
+		return is_held(job, mode)
 			       ? SLURM_ERROR
 			       : shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes,
 						       mode, candidates, preempted,

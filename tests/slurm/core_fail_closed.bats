@@ -152,6 +152,35 @@ is_queued() {
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
 
+@test "the same for a gang that was held by its user, or has no license, when slurm.conf was read again" {
+	slurm_at_least 23.02 && skip "a reconfigure is a start on 23.11"
+	other_jobs "$BATS_TEST_TMPDIR/other"
+	cluster_start --nodes 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	sed -i 's/^SchedulerParameters=.*/&,allow_zero_lic/' "$ONESPINE_CLUSTER/slurm.conf"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/without"
+	echo Licenses=onespine:1 >>"$ONESPINE_CLUSTER/slurm.conf"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/with"
+	for first in with without; do # which it was submitted under
+		cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+		rm -f "$ONESPINE_CLUSTER"/state/job_state*
+		cp "$BATS_TEST_TMPDIR/$first" "$ONESPINE_CLUSTER/slurm.conf"
+		cluster start-ctld --dir "$ONESPINE_CLUSTER"
+		log_mark
+		gang=$(submit --gang -N2 --exclusive --hold)
+		cp "$BATS_TEST_TMPDIR/with" "$ONESPINE_CLUSTER/slurm.conf"
+		scontrol reconfigure
+		scontrol release "$gang"
+		await 20 log_since 'every gang waits for license onespine, until slurmctld is started with such'
+		other=$(submit -N1 --exclusive) # a whole cycle later
+		await_job "$other" RUNNING
+		equal "$first: $(job_state "$gang")" "$first: PENDING"
+		scancel "$gang" "$other"
+	done
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
 @test "the same without a license that could hold them: slurmctld ends" {
 	slurm_at_least 24.05 && skip "found at the start there"
 	other_jobs "$BATS_TEST_TMPDIR/other"

@@ -425,7 +425,7 @@ static void compares_a_saved_job(void **state)
 static void withdraws_the_license(void **state)
 {
 	bitstr_t *bitmap = fake_bitmap(0, NODES);
-	job_record_t *job = fake_job(7, 2), *other = fake_job(8, 2);
+	job_record_t *job = fake_job(7, 2), *other = fake_job(8, 2), *bare = fake_job(9, 2);
 	/* the fake plugin does not know licenses; Slurm's own does, or is not asked */
 	const int held = OSP_SELECT_KNOWS_LICENSES ? SLURM_SUCCESS : SLURM_ERROR;
 	const uint32_t asked = OSP_SELECT_KNOWS_LICENSES ? 1 : 0;
@@ -433,6 +433,7 @@ static void withdraws_the_license(void **state)
 
 	(void)state;
 	slurm_conf.licenses = xstrdup("tool:2,onespine:1");
+	fake_job_option(bare, OSP_SPANK_GANG "spine");
 	start_plugin();
 	assert_string_equal(slurm_conf.licenses, "tool:2,onespine:1000000");
 	fake_job_option(job, OSP_SPANK_GANG "spine");
@@ -452,6 +453,9 @@ static void withdraws_the_license(void **state)
 	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
 	assert_int_equal(ask(other, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_int_equal(fake_slurm.tests, 2 * asked + 2);
+	/* a gang that was given none waits on 22.05 all the same */
+	assert_int_equal(ask(bare, bitmap, 2, SELECT_MODE_RUN_NOW), held);
+	assert_int_equal(fake_slurm.tests, 3 * asked + 2);
 	/* it keeps its license, and no later reading of slurm.conf offers more */
 	xfree(slurm_conf.licenses);
 	slurm_conf.licenses = xstrdup("tool:2,onespine:1");
@@ -465,6 +469,35 @@ static void withdraws_the_license(void **state)
 	FREE_NULL_LIST(job->license_list);
 	FREE_NULL_BITMAP(bitmap);
 	shadow_state.license_withdrawn = false;
+}
+
+/* A gang that is held when slurm.conf is read again, or a node is changed, has been asked for by
+ * nobody, and keeps its license too. */
+static void withdraws_before_it_takes_licenses(void **state)
+{
+	static int (*const calls[])(void) = {select_p_node_init, select_p_reconfigure};
+	job_record_t *job = fake_job(7, 2);
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	job->licenses = xstrdup("onespine:2");
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		xfree(slurm_conf.licenses);
+		slurm_conf.licenses = xstrdup("onespine:1");
+		start_plugin();
+		job->license_list = list_create(NULL);
+		job->magic++;
+		assert_int_equal(calls[i](), SLURM_SUCCESS);
+		job->magic--;
+		assert_non_null(strstr(fake_slurm_log(), "every gang waits for license onespine"));
+		assert_true(shadow_state.license_withdrawn);
+		assert_non_null(job->license_list);
+		shadow_state.license_withdrawn = false;
+		FREE_NULL_LIST(job->license_list);
+		fini();
+	}
+	xfree(slurm_conf.licenses);
+	xfree(job->licenses);
 }
 
 /* Ends slurmctld where policy does not hold gangs, and where slurm.conf has no license for it. */
@@ -781,6 +814,7 @@ int main(void)
 #else
 		TEST(compares_a_saved_job),
 		TEST(withdraws_the_license),
+		TEST(withdraws_before_it_takes_licenses),
 		TEST(ends_where_it_cannot_hold),
 #endif
 		TEST(answers_the_seam),
