@@ -94,7 +94,7 @@ says() {
 @test "a partition in several zones, and a file system in another" {
 	says '.instances[3].zone = "us-west-2b"' \
 		"warning cloud-zones: partition gpu lies in several zones: us-west-2a has n[1-3], us-west-2b has n4; no gang goes across zones, so one that is larger than the largest zone is refused" \
-		"warning cloud-storage: partition gpu: 1 of 4 nodes are not in zone us-west-2a, where the file system of /fsx is: each read crosses zones, which is slower and is paid for"
+		"warning cloud-storage: partition gpu: 1 of 4 nodes is not in zone us-west-2a, where the file system of /fsx is: each read crosses zones, which is slower and is paid for"
 	# a second partition of the same nodes is not judged again
 	cp slurm.conf one.conf
 	echo "PartitionName=again Nodes=n[1-4]" >>slurm.conf
