@@ -205,6 +205,8 @@ nothing_drained() {
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	await 40 no_gate_left
 	none_drained_but
+	# it would start again on the same nodes, and be there when the next test begins
+	scancel "$job"
 	# that the job is over did not come through, and Slurm would send it again two minutes later
 	scontrol update NodeName=n6 State=DOWN Reason=test
 	scontrol update NodeName=n6 State=RESUME
