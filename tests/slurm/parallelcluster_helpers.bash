@@ -33,15 +33,19 @@ pc_begins() {
 
 # pc_ends: everything of it is gone
 pc_ends() {
-	local status=0
+	local status=0 looks
 	local -a daemons
 	scancel --user="$(id -un)" 2>/dev/null || true
 	await 30 no_jobs || true
 	# a daemon takes its file away before it has ended
 	mapfile -t daemons < <(cat "$PC"/run/*.pid "$PC/munge/pid" 2>/dev/null)
 	kill "${daemons[@]}" 2>/dev/null || true
-	# slurmd of 22.05 that slurmctld's ResumeProgram started has SIGTERM blocked, as slurmctld had
-	await 5 all_ended "${daemons[@]}" || {
+	# slurmd of 22.05 that slurmctld's ResumeProgram started has SIGTERM blocked, as slurmctld had. (await would wait 90 s.)
+	for ((looks = 0; looks < 50; looks++)); do
+		! all_ended "${daemons[@]}" || break
+		pause 100
+	done
+	all_ended "${daemons[@]}" || {
 		kill -9 "${daemons[@]}" 2>/dev/null || true
 		await 10 all_ended "${daemons[@]}" || status=1
 	}
