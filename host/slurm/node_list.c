@@ -39,7 +39,8 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 	node->boot_s = (int64_t)info->boot_time;
 	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
 		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
-	node->starts = info->node_state & NODE_STATE_POWERING_UP;
+	node->between = info->node_state &
+			(NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN);
 	node->is_launched = info->node_state & NODE_STATE_CLOUD;
 	list->count++;
 	return node->name && node->address && node->instance_id && node->slurm_topology ? 0 : -1;

@@ -23,7 +23,7 @@ struct osp_listed_node {
 		*slurm_topology; /* Slurm's own Topology=; "" if it is not set, and before 25.05 */
 	int64_t boot_s;		 /* BootTime; 0: it has not registered */
 	bool runs;		 /* it is not powered down, on its way there or on its way up */
-	bool starts;		 /* it is on its way up: it may have an instance already */
+	bool between;		 /* it is on its way up or down: it may have an instance */
 	bool is_launched;	 /* State=CLOUD: each boot may be of another machine */
 };
 

@@ -211,6 +211,7 @@ struct asked_line {
 	const struct osp_topology *topology;
 	int64_t *asked_s;
 	int64_t time_s;
+	int64_t last_s; /* of all lines, also of those without nodes */
 };
 
 static int take_asked(const char *name, void *context)
@@ -237,6 +238,8 @@ static int read_asked_lines(const char *path, char *text, struct asked_line *ask
 			return osp_error_at(
 				error, path, number, 1,
 				"\"TIME NODES\" is expected, as \"1700000000 gpu-[1-4]\"");
+		if (asked->time_s > asked->last_s)
+			asked->last_s = asked->time_s;
 		if (osp_hostlist_expand(end + 1, take_asked, asked, &inner))
 			return osp_error_at(error, path, number,
 					    (int)(end - line) + 1 + inner.column, "%s", inner.text);
@@ -244,10 +247,9 @@ static int read_asked_lines(const char *path, char *text, struct asked_line *ask
 	return 0;
 }
 
-int osp_apply_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
-			 struct osp_error *error)
+/* Reads FILE.asked, and when the last question was. */
+static int read_asked(const char *path, struct asked_line *asked, struct osp_error *error)
 {
-	struct asked_line asked = {topology, asked_s, 0};
 	char *asked_path = beside(path, ".asked", error), *text = NULL;
 	bool there = true;
 	size_t bytes;
@@ -256,17 +258,26 @@ int osp_apply_read_asked(const char *path, const struct osp_topology *topology, 
 	if (asked_path)
 		text = read_kept(asked_path, &bytes, &there, error);
 	if (text)
-		rc = read_asked_lines(asked_path, text, &asked, error);
+		rc = read_asked_lines(asked_path, text, asked, error);
 	free(text);
 	free(asked_path);
 	return there ? rc : 0;
 }
 
+int osp_apply_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
+			 struct osp_error *error)
+{
+	struct asked_line asked = {.topology = topology, .asked_s = asked_s};
+
+	return read_asked(path, &asked, error);
+}
+
 /* --- when nodes were asked about -------------------------------------------------------------- */
 
-/* Takes the times of nodes that were not asked about now from `old_s`. */
+/* Takes the times of nodes that were not asked about now from `old_s`. They are earlier than
+ * `time_s`, whatever a clock said that has been set back since. */
 static void take_kept(const struct osp_topology *topology, const char *kept, const int64_t *old_s,
-		      int64_t *asked_s)
+		      int64_t time_s, int64_t *asked_s)
 {
 	char name[256];
 
@@ -278,7 +289,7 @@ static void take_kept(const struct osp_topology *topology, const char *kept, con
 		at += length;
 		node = osp_topology_find_node(topology, name);
 		if (node != OSP_NO_NODE)
-			asked_s[node] = old_s[node];
+			asked_s[node] = old_s[node] < time_s ? old_s[node] : time_s - 1;
 	}
 }
 
@@ -338,7 +349,7 @@ int osp_apply_note_asked(const char *path, const struct osp_topology *topology, 
 		for (size_t node = 0; node < count; node++)
 			asked_s[node] = time_s;
 		if (kept && !osp_apply_read_asked(path, topology, old_s, &ignored))
-			take_kept(topology, kept, old_s, asked_s);
+			take_kept(topology, kept, old_s, time_s, asked_s);
 		if (!add_lines(topology, asked_s, time_s, &text))
 			lines = osp_text_take(&text);
 	}
@@ -357,20 +368,17 @@ int osp_apply_note_asked(const char *path, const struct osp_topology *topology, 
 char *osp_apply_list_kept(const char *path, const struct osp_topology *topology, int64_t *oldest_s)
 {
 	uint32_t count = osp_topology_node_count(topology), used = 0;
-	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s)), last_s = 0;
+	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s));
 	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct asked_line asked = {.topology = topology, .asked_s = asked_s};
 	struct osp_error ignored = {.text = ""};
 	char *list = NULL;
 
 	*oldest_s = INT64_MAX;
-	if (!asked_s || !names || osp_apply_read_asked(path, topology, asked_s, &ignored))
+	if (!asked_s || !names || read_asked(path, &asked, &ignored))
 		count = 0;
 	for (uint32_t node = 0; node < count; node++) {
-		if (asked_s[node] > last_s)
-			last_s = asked_s[node];
-	}
-	for (uint32_t node = 0; node < count; node++) {
-		if (!asked_s[node] || asked_s[node] == last_s ||
+		if (!asked_s[node] || asked_s[node] == asked.last_s ||
 		    !osp_place_ages(osp_topology_note(topology, node)))
 			continue;
 		names[used++] = osp_topology_node_name(topology, node);

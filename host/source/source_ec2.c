@@ -27,12 +27,13 @@ enum { TAG_ADDRESS, TAG_INSTANCE };
 
 /* A capacity reservation of launch_groups. */
 struct reservation {
-	bool asked;	 /* some of its nodes do not run */
-	bool answered;	 /* EC2 said where it is, or that it is nowhere yet */
-	bool missed;	 /* its call failed */
-	uint32_t room;	 /* so many more nodes can be launched into it */
-	bool shared;	 /* instances that are not of this cluster leave less room */
-	uint32_t beyond; /* nodes for which it has no room */
+	bool asked;	  /* some of its nodes do not run */
+	bool answered;	  /* EC2 said where it is, or that it is nowhere yet */
+	bool missed;	  /* its call failed */
+	uint32_t room;	  /* so many more nodes can be launched into it */
+	uint32_t between; /* of these, nodes on their way up or down, which others leave room for */
+	bool shared;	  /* instances that are not of this cluster leave less room */
+	uint32_t beyond;  /* nodes for which it has no room */
 };
 
 struct asking {
@@ -373,17 +374,27 @@ static uint32_t find_reservation(const struct asking *asking, const char *id)
 	return i < asking->groups.count ? i : OSP_NAME_ABSENT;
 }
 
+/* Returns how many more nodes like this one the reservation has room for. */
+static uint32_t room_for(const struct reservation *reservation, const struct osp_listed_node *node)
+{
+	uint32_t taken = node->between ? 0 : reservation->between;
+
+	return reservation->room > taken ? reservation->room - taken : 0;
+}
+
 /* Adds the place of a node by its reservation, unless that is full. */
 static int add_reserved(struct asking *asking, uint32_t node, struct reservation *reservation,
 			struct osp_import_instance *instance, struct osp_error *error)
 {
 	if (asking->answered[node])
 		return 0;
-	if (!reservation->room) {
+	if (!room_for(reservation, node_of(asking, node))) {
 		reservation->beyond++;
 		return 0;
 	}
 	reservation->room--;
+	if (reservation->between && node_of(asking, node)->between)
+		reservation->between--;
 	asking->answered[node] = true;
 	instance->where = WHERE;
 	instance->id = node_of(asking, node)->name;
@@ -423,18 +434,18 @@ static void note_missed_reservation(const char *id, void *context)
 }
 
 /* Notes how many instances a reservation has room for: less those of nodes that run, and no more
- * than are free, which other clusters' instances are not. Instances of nodes that start are not
- * free either, and theirs. */
+ * than are free, which other clusters' instances are not. Instances of nodes on their way up or
+ * down are not free either, and theirs. A count that is none limits nothing. */
 static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct asking *asking = context;
-	uint32_t number = find_reservation(asking, record->id), run = 0, start = 0;
-	unsigned long total = strtoul(record->total_count, NULL, 10);
-	unsigned long available = strtoul(record->available_count, NULL, 10);
+	uint32_t number = find_reservation(asking, record->id), run = 0, between = 0;
+	int64_t total = osp_ec2_count(record->total_count);
+	int64_t available = osp_ec2_count(record->available_count);
 	struct reservation *reservation;
 
 	(void)error;
-	if (number == OSP_NAME_ABSENT || !record->total_count[0])
+	if (number == OSP_NAME_ABSENT || total < 0)
 		return 0;
 	reservation = &asking->reservations[number];
 	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
@@ -442,16 +453,17 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 
 		if (osp_launch_groups_of(&asking->groups, node->name) == number) {
 			run += node->runs;
-			start += node->starts && !node->runs;
+			between += node->between && !node->runs;
 		}
 	}
 	reservation->room = total > run ? (uint32_t)total - run : 0;
+	reservation->between = between;
 	/* before a block begins, EC2 may count none of it as free */
-	if (!record->available_count[0] || strcmp(record->state, "active") != 0)
+	if (available < 0 || strcmp(record->state, "active") != 0)
 		return 0;
-	reservation->shared = available + start < reservation->room;
+	reservation->shared = available + between < reservation->room;
 	if (reservation->shared)
-		reservation->room = (uint32_t)available + start;
+		reservation->room = (uint32_t)available + between;
 	return 0;
 }
 
@@ -632,6 +644,16 @@ static bool may_have_places(const struct asking *asking)
 	return false;
 }
 
+/* Returns whether EC2 said where one of the nodes is, or will be. */
+static bool has_places(const struct asking *asking)
+{
+	uint32_t i = 0;
+
+	while (i < asking->question->nodes->count && !asking->answered[i])
+		i++;
+	return i < asking->question->nodes->count;
+}
+
 /* Answers with the levels of the last good answer, or with EC2's. Returns 0, or -1 with `error`
  * set. */
 static int answer_with_levels(struct asking *asking, struct osp_error *error)
@@ -669,7 +691,9 @@ static int ask(struct asking *asking)
 
 		ask_reservations(asking);
 		rc = osp_source_finish(asking->import, asking->answer, &nothing);
-		if (rc && !count_running(asking) && !asking->unreserved.text[0])
+		/* places that cannot be used are no answer */
+		if (rc && !count_running(asking) && !asking->unreserved.text[0] &&
+		    !has_places(asking))
 			rc = answer_with_levels(asking, &nothing);
 		if (!rc)
 			report_gaps(asking);

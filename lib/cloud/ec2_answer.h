@@ -102,6 +102,9 @@ enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
 /* Reads a time, "2026-11-22T20:00:00.000Z", into seconds since 1970; 0 if it cannot be read. */
 int64_t osp_ec2_time(const char *text);
 
+/* Reads a count of instances; -1 if it is none. */
+int64_t osp_ec2_count(const char *text);
+
 /* Returns whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);
 

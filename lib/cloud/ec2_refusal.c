@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/text.h"
 #include "lib/cloud/ec2_answer.h"
 
 struct meaning {
@@ -133,4 +134,11 @@ int64_t osp_ec2_time(const char *text)
 	if (*rest == '.')
 		rest += 1 + strspn(rest + 1, "0123456789");
 	return strcmp(rest, "Z") ? 0 : (int64_t)timegm(&utc);
+}
+
+int64_t osp_ec2_count(const char *text)
+{
+	uint32_t count;
+
+	return osp_read_number(&text, INT32_MAX, &count) && !*text ? (int64_t)count : -1;
 }

@@ -242,6 +242,22 @@ place_of() {
 	equal "$(onespine why --json "$job" | jq -r .kept_places.nodes)" 'n[1-4,6-7]'
 }
 
+@test "an instance of a node on its way down is not another cluster's" {
+	watch_begins '.reservations[1] += {total: 4, available: 3}'
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	journal_has '^warning: launch_groups names more nodes for cr-0b than it has instances that nobody else uses: 1 that does not run'
+	job=$(submit -N1 -w n5 --exclusive --wrap 'sleep 600')
+	start_nodes n5
+	are_instances n5
+	await 90 shows ' i-5 ' place_of n5
+	matches "$(place_of n8)" 'reservation +cr-0b .*holds +spine nn-s2'
+	scancel "$job"
+	scontrol update NodeName=n5 State=power_down
+	await 30 shows ' cr-0b ' place_of n5
+	[[ $(scontrol show node n5) != *POWERED_DOWN* ]]
+	matches "$(place_of n8)" 'reservation +cr-0b .*holds +spine nn-s2'
+}
+
 @test "a reservation that EC2 may not be asked about: the permission is named, and its nodes have no place until they run" {
 	watch_begins '.faults = [{action: "DescribeCapacityReservationTopology", from: 1, to: 100000, do: "denied"}]'
 	await 30 journal_has 'failed.*ec2:DescribeCapacityReservationTopology'

@@ -147,12 +147,13 @@ endif
 if HAVE_CLOUD
 UNIT_TESTS += tests/unit/test_source_ec2
 tests_unit_test_source_ec2_SOURCES = tests/unit/test_source_ec2.c host/source/source.c host/source/source.h \
-	host/source/source_ec2.c
+	host/source/source_ec2.c lib/cloud/ec2_refusal.c
 tests_unit_test_source_ec2_LDADD = $(UNIT_LIBS)
 endif
 if HAVE_SLURM
 if HAVE_JANSSON
-UNIT_TESTS += tests/unit/test_hosts tests/unit/test_map tests/unit/test_options
+UNIT_TESTS += tests/unit/test_asked tests/unit/test_hosts tests/unit/test_map tests/unit/test_options
+tests_unit_test_asked_LDADD = libsource.la libcommand.la $(UNIT_LIBS) $(JANSSON_LIBS)
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_test_hosts_LDADD = libcommand.la $(UNIT_LIBS) $(JANSSON_LIBS)
 tests_unit_test_map_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

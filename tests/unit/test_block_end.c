@@ -43,6 +43,11 @@ static void times_are_read(void **state)
 	assert_int_equal(osp_ec2_time("2023-11-14T22:13:20Z"), NOW_S);
 	assert_int_equal(osp_ec2_time("2023-11-14T22:13:20+01:00"), 0);
 	assert_int_equal(osp_ec2_time("2023-11-14"), 0);
+	assert_int_equal(osp_ec2_count("16"), 16);
+	assert_int_equal(osp_ec2_count(""), -1);
+	assert_int_equal(osp_ec2_count("-1"), -1);
+	assert_int_equal(osp_ec2_count("16 of 20"), -1);
+	assert_int_equal(osp_ec2_count("4294967296"), -1);
 	assert_int_equal(osp_ec2_time(""), 0);
 }
 

@@ -170,14 +170,14 @@ int osp_source_topograph(const struct osp_source_question *question,
 
 #define GROUPS "cr-0a=n[1-3] cr-0b=n[4-6]"
 
-/* The node that is on its way up; NULL: none. */
-static const char *starting;
+/* The node that is on its way up or down; NULL: none. */
+static const char *between;
 
 static int start(void **state)
 {
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
-	starting = NULL;
+	between = NULL;
 	fake.instances[0] = (struct place){"i-1", {"t", "s1", "l1"}, NULL, NULL, NULL};
 	fake.reservations[0] = (struct place){"cr-0a", {"t", "s1"}, "3", NULL, NULL};
 	fake.reservations[1] = (struct place){"cr-0b", {"t", "s2"}, "3", NULL, NULL};
@@ -205,7 +205,7 @@ static int ask(const char *running, const struct osp_topology *previous, const c
 			.slurm_topology = "",
 			.boot_s = runs ? BOOT_S : 0,
 			.runs = runs,
-			.starts = starting && !strcmp(starting, names[i]),
+			.between = between && !strcmp(between, names[i]),
 			.is_launched = true};
 	}
 	memset(told, 0, sizeof(*told));
@@ -368,15 +368,32 @@ static void instances_of_others_take_room(void **state)
 	       SHARED "2 that do not run have no place by it\n");
 	osp_source_answer_clear(&told);
 	/* one that starts may have its instance already */
-	starting = "n5";
+	between = "n5";
 	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
 	expect(&told,
 	       "n1 ec2 leaf l1, n2 reservation spine s1, n3 reservation spine s1, "
 	       "n4 reservation spine s2, n5 reservation spine s2",
 	       SHARED "1 that does not run has no place by it\n");
 	osp_source_answer_clear(&told);
+	/* what is left is its own, not of the first node */
+	between = "n6";
+	fake.reservations[1].available = "0";
+	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	expect(&told,
+	       "n1 ec2 leaf l1, n2 reservation spine s1, n3 reservation spine s1, "
+	       "n6 reservation spine s2",
+	       SHARED "2 that do not run have no place by it\n");
+	osp_source_answer_clear(&told);
+	/* what is no count limits nothing */
+	fake.reservations[1].available = "-1";
+	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	expect(&told,
+	       "n1 ec2 leaf l1, n2 reservation spine s1, n3 reservation spine s1, "
+	       "n4 reservation spine s2, n5 reservation spine s2, n6 reservation spine s2",
+	       "");
+	osp_source_answer_clear(&told);
 	/* a block that has not begun has nothing free, and nobody's instances */
-	starting = NULL;
+	between = NULL;
 	fake.reservations[1].available = "0";
 	fake.reservations[1].state = "scheduled";
 	assert_int_equal(ask("", NULL, GROUPS, &told, &error), 0);
@@ -474,6 +491,12 @@ static void levels_are_enough_while_no_node_runs(void **state)
 						     sizeof(beside_the_tree) - 1, &error);
 	expect_levels_alone(before.topology, NULL, "leaf spine nvlink", "");
 	osp_topology_free(before.topology);
+	/* places that cannot be used are no answer */
+	fake.reservations[0] = (struct place){"cr-0a", {"s", "s"}, "3", NULL, NULL};
+	fake.reservations[1] = (struct place){"cr-0b", {"s", "s"}, "3", NULL, NULL};
+	assert_int_equal(ask("", NULL, GROUPS, &told, &error), -1);
+	assert_string_equal(error.text, "nothing is left to import");
+	osp_source_answer_clear(&told);
 	/* a call that fails is no answer */
 	fake.reservation_fault = DENIED;
 	assert_int_equal(ask("", NULL, GROUPS, &told, &error), -1);

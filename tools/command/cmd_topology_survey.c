@@ -68,15 +68,16 @@ static int note_place(const struct osp_ec2_record *record, void *context, struct
 static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct reservation *reservation = find(context, record->id);
+	int64_t total = osp_ec2_count(record->total_count);
+	int64_t available = osp_ec2_count(record->available_count);
 
 	(void)error;
 	if (!reservation)
 		return 0;
 	reservation->reported = true;
-	reservation->total = strtol(record->total_count, NULL, 10);
-	reservation->free = record->available_count[0] && !strcmp(record->state, "active")
-				    ? strtol(record->available_count, NULL, 10)
-				    : reservation->total;
+	reservation->total = total > 0 ? (long)total : 0;
+	reservation->free = available >= 0 && !strcmp(record->state, "active") ? (long)available
+									       : reservation->total;
 	snprintf(reservation->type, sizeof(reservation->type), "%s", record->type);
 	snprintf(reservation->state, sizeof(reservation->state), "%s", record->state);
 	reservation->starts_s = osp_ec2_time(record->starts);
