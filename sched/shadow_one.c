@@ -135,7 +135,8 @@ static void add_memory(struct one_node *one, const gres_job_state_t *asked)
 }
 
 /* Adds the processors that are asked for with each of one kind, and with the job: all are of one
- * node. Where jobs share processors, none are counted. */
+ * node. Where jobs share processors, none are counted, nor with --core-spec, which may give those
+ * that the node keeps for the system. */
 static void add_processors(struct one_node *one, const gres_job_state_t *asked)
 {
 	const job_record_t *job = one->call->job;
@@ -143,7 +144,8 @@ static void add_processors(struct one_node *one, const gres_job_state_t *asked)
 	uint64_t each = asked->cpus_per_gres ? asked->cpus_per_gres : by_default;
 	uint64_t cpus = each * asked->gres_per_job;
 
-	if (job->details->overcommit || shadow_shares_nodes(job) || shadow_may_lie_over(job))
+	if (job->details->overcommit || job->details->core_spec != NO_VAL16 ||
+	    shadow_shares_nodes(job) || shadow_may_lie_over(job))
 		return;
 	if (cpus < job->details->min_cpus)
 		cpus = job->details->min_cpus;
@@ -529,14 +531,39 @@ static int add_victim(void *item, void *context)
 	return 0;
 }
 
-/* Returns those of the nodes that have enough once the first `count` jobs are gone; a new set. */
-static bitstr_t *free_without(struct one_node *one, uint32_t count, bitstr_t *nodes,
-			      int64_t first_s)
+static int holds_some(void *item, void *context)
+{
+	const job_record_t *job = item;
+
+	return job->node_bitmap && bit_overlap_any(job->node_bitmap, context);
+}
+
+/* Those of the jobs that may be preempted that hold some of the nodes, in their order. */
+struct victims_there {
+	osp_list_t *jobs;
+	bitstr_t *nodes;
+};
+
+static int add_if_there(void *item, void *context)
+{
+	job_record_t *job = item;
+	struct victims_there *there = context;
+
+	if (holds_some(job, there->nodes) ||
+	    (job->het_job_list && list_find_first(job->het_job_list, holds_some, there->nodes)))
+		list_append(there->jobs, job);
+	return 0;
+}
+
+/* Returns those of the nodes that have enough once the first `count` of the jobs are gone; a new
+ * set. */
+static bitstr_t *free_without(struct one_node *one, osp_list_t *jobs, uint32_t count,
+			      bitstr_t *nodes, int64_t first_s)
 {
 	struct first_victims first = {list_create(NULL), count, bit_alloc(node_record_count)};
 	int last;
 
-	list_for_each(one->call->candidates, add_victim, &first);
+	list_for_each(jobs, add_victim, &first);
 	bit_and(first.nodes, nodes);
 	last = bit_fls(first.nodes);
 	shadow_from_bitmap(one->nodes, first.nodes);
@@ -551,22 +578,28 @@ static bitstr_t *free_without(struct one_node *one, uint32_t count, bitstr_t *no
 }
 
 /* Returns those of the nodes that have enough once as few jobs are gone as possible: the first ones
- * in Slurm's order. A new set. */
+ * in Slurm's order. Each look reads the nodes of each job, so the jobs elsewhere are left out
+ * before. A new set. */
 static bitstr_t *first_to_be_free(struct one_node *one, bitstr_t *nodes, int64_t first_s)
 {
-	uint32_t all = (uint32_t)list_count(one->call->candidates), too_few = 0, enough = 1;
-	bitstr_t *found = free_without(one, enough, nodes, first_s), *fewer;
+	struct victims_there there = {list_create(NULL), nodes};
+	uint32_t all, too_few = 0, enough = 1;
+	bitstr_t *found, *fewer;
+
+	list_for_each(one->call->candidates, add_if_there, &there);
+	all = (uint32_t)list_count(there.jobs);
+	found = free_without(one, there.jobs, enough, nodes, first_s);
 
 	while (bit_ffs(found) < 0 && enough < all) {
 		too_few = enough;
 		enough = 2 * enough < all ? 2 * enough : all;
 		bit_free(found);
-		found = free_without(one, enough, nodes, first_s);
+		found = free_without(one, there.jobs, enough, nodes, first_s);
 	}
 	while (bit_ffs(found) >= 0 && enough - too_few > 1) {
 		uint32_t tried = too_few + (enough - too_few) / 2;
 
-		fewer = free_without(one, tried, nodes, first_s);
+		fewer = free_without(one, there.jobs, tried, nodes, first_s);
 		if (bit_ffs(fewer) < 0) {
 			too_few = tried;
 			bit_free(fewer);
@@ -576,6 +609,7 @@ static bitstr_t *first_to_be_free(struct one_node *one, bitstr_t *nodes, int64_t
 		found = fewer;
 		enough = tried;
 	}
+	FREE_NULL_LIST(there.jobs);
 	return found;
 }
 

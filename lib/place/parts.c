@@ -77,21 +77,25 @@ static uint16_t kinds_of_nodes(const struct osp_place_input *place)
 	return place->kind ? place->kind_count : 1;
 }
 
-/* Returns how many zones there are, and *first, their first domain; 0: no matter. */
+/* Returns how many zones there are, and *first, their first domain; 0: no matter, as there is none,
+ * or all nodes are in one. */
 static uint32_t zones(const struct osp_place_input *place, uint32_t *first)
 {
 	uint32_t level = place->zoned ? osp_topology_zone_level(place->zoned) : 0, count = 0;
 
 	if (level)
 		osp_topology_level_domains(place->zoned, level, first, &count);
-	return count > 1 ? count : 0;
+	if (count == 1 && osp_topology_domain(place->zoned, *first)->node_count ==
+				  osp_topology_node_count(place->zoned))
+		return 0;
+	return count;
 }
 
 bool osp_parts_in_zones(const struct osp_place_input *place)
 {
 	uint32_t first;
 
-	return zones(place, &first) > 0;
+	return zones(place, &first) > 1;
 }
 
 uint16_t osp_parts_kinds(const struct osp_place_input *place)

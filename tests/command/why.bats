@@ -364,3 +364,11 @@ SPLITS='the 2 components in partition gpu are held to one spine together, and no
 	components '{reason: "BeginTime", submit_s: 1759999000, evaluated_s: 1759999000, eligible_s: 1760000120}' '{reason: "ReqNodeNotAvail", required_nodes: "gpu-6"}'
 	[[ $(said 1) == "required nodes: nodes that it needs (-w gpu-6) are down, drained or reserved for others" ]]
 }
+
+@test "after its @TIME a gang in several domains may lie in one zone" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	job '. + {admin_comment: "[onespine: gang=spine@10:00 domains=2; waits: 6 nodes on at most 2 spines]"}'
+	why 1206 | grep -qxF '  it has waited so long that 2 cores will do'
+	sed -i 's/"core"/"zone"/' state.json
+	why 1206 | grep -qxF '  it has waited so long that one zone will do'
+}

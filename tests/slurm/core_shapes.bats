@@ -199,6 +199,16 @@ refused() {
 	equal "$(job_domains "$job" zone)" z1
 }
 
+@test "one known zone: nodes whose zone is not known form no gang with its nodes" {
+	fabric leaf,spine,zone 'zone z1 -' 'spine s1 z1' 'spine s2 -' 'leaf l1 s1 n[1-4]' 'leaf l2 s2 n[5-8]'
+	refused '8 nodes on at most 2 spines asked for; with all nodes of partition gpu free so many hold 4' \
+		--gang=spine --gang-domains=2 -N8
+	hold n1
+	runs --gang=spine --gang-domains=2 -N4
+	equal "$(job_spines "$job" | paste -sd' ')" s2
+	! log_since 'goes back to the queue'
+}
+
 @test "nodes whose level is unknown satisfy no gang of that level, nodes outside the fabric none at all" {
 	fabric leaf,spine 'spine s1 -' 'spine s2 - n[5-8]' 'leaf l1 s1 n[1-4]'
 	log_since '4 of Slurm.s 12 nodes are not in it and run no gang'

@@ -721,6 +721,40 @@ static void test_zones(void **state)
 	osp_topology_free(topology);
 }
 
+/* Nodes whose zone is not known form no gang with those of the only zone that is known, neither
+ * when they are chosen nor when they are judged. */
+static void test_one_zone(void **state)
+{
+	static const struct fabric_node nodes[] = {
+		{"a0", {"l0", "s0", "c0", "z0"}},
+		{"a1", {"l0", "s0", "c0", "z0"}},
+		{"u0", {"l4", "s4", NULL, NULL}},
+		{"u1", {"l4", "s4", NULL, NULL}},
+	};
+	struct osp_topology *topology = fabric_from(nodes, 4, 4), *whole = fabric_from(nodes, 2, 4);
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(4), *some = osp_nodeset_new(4);
+	struct osp_place_input place = {.level = SPINE, .need_nodes = 4, .zoned = topology};
+	const struct osp_parts parts = {.domains_max = 2};
+	struct osp_cut_answer answer;
+
+	(void)state;
+	osp_nodeset_fill(all);
+	assert_int_equal(osp_parts_kinds(&place), 2);
+	assert_false(osp_parts_in_zones(&place));
+	osp_parts_judge(cut, &parts, &place, all, some, &answer);
+	assert_int_equal(answer.fits, osp_parts_kept(cut, &parts, SPINE, all));
+	assert_false(answer.fits);
+	assert_int_equal(osp_parts_most(cut, &parts, &place, all, some), 2);
+	place.zoned = whole;
+	assert_int_equal(osp_parts_kinds(&place), 1);
+	free(all);
+	free(some);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+	osp_topology_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -733,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_anywhere),
 		cmocka_unit_test(test_zones),
+		cmocka_unit_test(test_one_zone),
 		cmocka_unit_test(test_wrong_input),
 	};
 

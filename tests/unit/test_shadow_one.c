@@ -526,6 +526,20 @@ static void counts_processors(void **state)
 	assert_in_range(fake_slurm.tests, 2, 30);
 }
 
+/* --core-spec=0: the job may have the processors too that its node keeps for the system. */
+static void counts_no_processors_with_core_spec(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	job->details->min_cpus = 1000;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 0);
+	job->details->core_spec = 0;
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0");
+}
+
 /* What a partition gives to each GPU stands in the job, of the last partition that it was tried in.
  */
 static void counts_no_default_of_another_partition(void **state)
@@ -796,6 +810,7 @@ int main(void)
 		TEST(asks_not_too_often_in_a_call),
 		TEST(counts_memory_by_gpus),
 		TEST(counts_processors),
+		TEST(counts_no_processors_with_core_spec),
 		TEST(counts_no_default_of_another_partition),
 		TEST(asks_only_about_required_nodes),
 		TEST(goes_on_in_each_partition),

@@ -207,7 +207,7 @@ static void report_relaxing(struct why *why, uint32_t level)
 	else
 		osp_text_printf(&why->text, "  from %s on ",
 				osp_format_time(relaxes_s, when, sizeof(when)));
-	if (will_do && request->domains_max > 1)
+	if (will_do && request->domains_max > 1 && next != osp_topology_zone_level(topology))
 		osp_text_printf(&why->text, "%u %s will do\n", request->domains_max,
 				osp_sentence_plural(will_do, plural, sizeof(plural)));
 	else if (will_do)
