@@ -80,7 +80,7 @@ static bool is(const char *what, uint64_t bytes, uint64_t built, bool marked, ch
 	return false;
 }
 
-static bool fits_job(const job_record_t *job, char *why, size_t why_bytes)
+bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
 {
 	return is("job", bytes_of(job), shadow_layout.job_bytes, job->magic == JOB_MAGIC, why,
 		  why_bytes) &&
@@ -131,7 +131,7 @@ static bool fits_new_job(char *why, size_t why_bytes)
 {
 	part_record_t *partition = any_partition();
 	job_record_t *job = job_record_create();
-	bool fits = fits_job(job, why, why_bytes) &&
+	bool fits = shadow_layout_fits_job(job, why, why_bytes) &&
 		    (!partition || shadow_reads_back_job(job, partition, why, why_bytes));
 
 	if (fits)
@@ -169,15 +169,10 @@ static bool fits_new_job(char *why, size_t why_bytes)
 	job_record_t *job = job_list ? list_peek(job_list) : NULL;
 
 	return (!partition || reads_back(partition, why, why_bytes)) &&
-	       (!job || fits_job(job, why, why_bytes));
+	       (!job || shadow_layout_fits_job(job, why, why_bytes));
 }
 
 #endif
-
-bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
-{
-	return fits_job(job, why, why_bytes);
-}
 
 bool shadow_layout_fits(char *why, size_t why_bytes)
 {

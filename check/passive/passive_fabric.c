@@ -267,8 +267,7 @@ const struct osp_check osp_check_fabric = {
 		"a Blackwell of a virtual machine of no known type that has no way to switches, "
 		"or one whose NVSwitches another host has: on bare metal with a fabric manager of "
 		"its own that sets up all GPUs (FABRIC_MODE=0) switches that are not on the bus "
-		"are "
-		"lost, and it fails.",
+		"are lost, and it fails.",
 	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
 	.run = run_fabric,
 	.still_ill = fabric_still_ill,

@@ -367,8 +367,7 @@ const struct osp_check osp_check_rdma_module = {
 	.measures = "programs can reach RDMA devices (kernel module ib_uverbs)",
 	.explains = "Looks for /sys/class/infiniband_verbs where there are RDMA devices. It fails "
 		    "where EFA or InfiniBand is there or due (efa_devices, ib_ports), and warns "
-		    "elsewhere: "
-		    "drivers of Ethernet adapters make RDMA devices unasked.",
+		    "elsewhere: drivers of Ethernet adapters make RDMA devices unasked.",
 	.cures = "modprobe ib_uverbs, and load it at boot.",
 	.run = run_rdma_module,
 };

@@ -263,6 +263,7 @@ static int note_reservation(const struct osp_ec2_record *record, void *context,
 			    struct osp_error *error)
 {
 	struct osp_cloud_doctor *doctor = context;
+	int64_t available = osp_ec2_count(record->available_count);
 	struct osp_cloud_reservation *reservation =
 		one_more(doctor, (void **)&doctor->reservations, &doctor->reservation_room,
 			 doctor->facts.reservation_count, sizeof(*reservation));
@@ -271,7 +272,7 @@ static int note_reservation(const struct osp_ec2_record *record, void *context,
 		return osp_error_set(error, "out of memory");
 	*reservation = (struct osp_cloud_reservation){
 		copy(doctor, record->id), copy(doctor, record->state), copy(doctor, record->match),
-		(uint32_t)strtoul(record->available_count, NULL, 10)};
+		available > 0 ? (uint32_t)available : 0};
 	doctor->facts.reservation_count++;
 	return 0;
 }

@@ -440,8 +440,7 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 {
 	struct asking *asking = context;
 	uint32_t number = find_reservation(asking, record->id), run = 0, between = 0;
-	int64_t total = osp_ec2_count(record->total_count);
-	int64_t available = osp_ec2_count(record->available_count);
+	int64_t total = osp_ec2_count(record->total_count), unused = osp_ec2_free(record);
 	struct reservation *reservation;
 
 	(void)error;
@@ -458,12 +457,9 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 	}
 	reservation->room = total > run ? (uint32_t)total - run : 0;
 	reservation->between = between;
-	/* before a block begins, EC2 may count none of it as free */
-	if (available < 0 || strcmp(record->state, "active") != 0)
-		return 0;
-	reservation->shared = available + between < reservation->room;
+	reservation->shared = unused + between < reservation->room;
 	if (reservation->shared)
-		reservation->room = (uint32_t)available + between;
+		reservation->room = (uint32_t)unused + between;
 	return 0;
 }
 

@@ -251,6 +251,18 @@ int osp_parse_duration(const char *text, int64_t *seconds)
 	return 0;
 }
 
+bool osp_list_has(const char *list, const char *word, size_t length)
+{
+	while (list && *list) {
+		size_t one = strcspn(list, ",");
+
+		if (one == length && !strncmp(list, word, length))
+			return true;
+		list += one + (list[one] == ',');
+	}
+	return false;
+}
+
 const char *osp_plural_s(uint64_t count)
 {
 	return count == 1 ? "" : "s";

@@ -68,6 +68,10 @@ int osp_parse_duration(const char *text, int64_t *seconds);
 	"minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at "     \
 	"most 10 years"
 
+/* Returns whether a list of words with commas between them has the word of `length` bytes. `list`
+ * may be NULL. Letter case and blanks count. */
+bool osp_list_has(const char *list, const char *word, size_t length);
+
 /* Returns the end of a noun behind this count, as in "%u node%s": "" for 1, else "s". */
 const char *osp_plural_s(uint64_t count);
 

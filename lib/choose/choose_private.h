@@ -24,7 +24,8 @@
 
 /*
  * Kinds that get a turn of their own for a later start of a gang in parts: the
- * 64 that slurmctld's shadow distinguishes, in each of three zones.
+ * 64 that slurmctld's shadow distinguishes, in each of three zones and where
+ * the zone is unknown.
  */
 #define OSP_CHOOSE_PART_KINDS_MAX 256
 

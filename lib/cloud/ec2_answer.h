@@ -105,6 +105,11 @@ int64_t osp_ec2_time(const char *text);
 /* Reads a count of instances; -1 if it is none. */
 int64_t osp_ec2_count(const char *text);
 
+/* Returns how many instances of a reservation nobody uses; all of them if EC2 does not report it,
+ * and before the reservation is active: of a block EC2 may count none as free then. -1 if EC2 does
+ * not even report their number. */
+int64_t osp_ec2_free(const struct osp_ec2_record *record);
+
 /* Returns whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);
 

@@ -142,3 +142,12 @@ int64_t osp_ec2_count(const char *text)
 
 	return osp_read_number(&text, INT32_MAX, &count) && !*text ? (int64_t)count : -1;
 }
+
+int64_t osp_ec2_free(const struct osp_ec2_record *record)
+{
+	int64_t available = osp_ec2_count(record->available_count);
+
+	return available >= 0 && !strcmp(record->state, "active")
+		       ? available
+		       : osp_ec2_count(record->total_count);
+}

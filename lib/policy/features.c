@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 #define DEPTH_MAX 8
 
 struct reader {
@@ -13,18 +15,6 @@ struct reader {
 	int depth;
 	bool odd; /* not an expression of the known kind */
 };
-
-static bool in_list(const char *list, const char *name, size_t length)
-{
-	while (list && *list) {
-		size_t word = strcspn(list, ",");
-
-		if (word == length && !strncmp(list, name, length))
-			return true;
-		list += word + (list[word] == ',');
-	}
-	return false;
-}
 
 static bool read_terms(struct reader *reader, char end);
 
@@ -57,7 +47,7 @@ static bool read_term(struct reader *reader)
 	else {
 		length = strcspn(reader->at, "&|,*()[]");
 		reader->odd |= !length;
-		met = in_list(reader->has, reader->at, length);
+		met = osp_list_has(reader->has, reader->at, length);
 		reader->at += length;
 	}
 	if (*reader->at == '*') /* the number of nodes that must have it */

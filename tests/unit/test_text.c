@@ -291,6 +291,18 @@ static void only_one_is_no_plural(void **state)
 	assert_string_equal(osp_plural_s((uint64_t)UINT32_MAX + 2), "s");
 }
 
+static void lists_have_whole_words(void **state)
+{
+	(void)state;
+	assert_true(osp_list_has("gpu,debug", "debug", 5));
+	assert_true(osp_list_has("gpu,debug", "gpu,..", 3));
+	assert_false(osp_list_has("gpu,debug", "gp", 2));
+	assert_false(osp_list_has("gpu,debug", "gpu2", 4));
+	assert_false(osp_list_has("gpu,debug", "GPU", 3));
+	assert_false(osp_list_has("", "gpu", 3));
+	assert_false(osp_list_has(NULL, "gpu", 3));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -307,6 +319,7 @@ int main(void)
 		cmocka_unit_test(a_file_longer_than_it_says_is_read_whole),
 		cmocka_unit_test(only_one_is_no_plural),
 		cmocka_unit_test(a_hash_is_everywhere_the_same),
+		cmocka_unit_test(lists_have_whole_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

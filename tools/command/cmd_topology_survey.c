@@ -68,16 +68,14 @@ static int note_place(const struct osp_ec2_record *record, void *context, struct
 static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct reservation *reservation = find(context, record->id);
-	int64_t total = osp_ec2_count(record->total_count);
-	int64_t available = osp_ec2_count(record->available_count);
+	int64_t total = osp_ec2_count(record->total_count), unused = osp_ec2_free(record);
 
 	(void)error;
 	if (!reservation)
 		return 0;
 	reservation->reported = true;
 	reservation->total = total > 0 ? (long)total : 0;
-	reservation->free = available >= 0 && !strcmp(record->state, "active") ? (long)available
-									       : reservation->total;
+	reservation->free = unused > 0 ? (long)unused : 0;
 	snprintf(reservation->type, sizeof(reservation->type), "%s", record->type);
 	snprintf(reservation->state, sizeof(reservation->state), "%s", record->state);
 	reservation->starts_s = osp_ec2_time(record->starts);

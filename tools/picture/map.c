@@ -114,34 +114,18 @@ bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, 
 	return true;
 }
 
-/* Returns whether the comma-separated `names` have this one, of `length` bytes. */
-static bool lists(const char *names, const char *name, size_t length)
-{
-	for (;;) {
-		size_t one = strcspn(names, ",");
-
-		if (one == length && strncmp(names, name, length) == 0)
-			return true;
-		if (!names[one])
-			return false;
-		names += one + 1;
-	}
-}
-
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job)
 {
 	const char *at = job->partition;
 
 	if (!map->asked.partitions)
 		return true;
-	while (at) {
+	while (at && *at) {
 		size_t length = strcspn(at, ",");
 
-		if (lists(map->asked.partitions, at, length))
+		if (osp_list_has(map->asked.partitions, at, length))
 			return true;
 		at += length + (at[length] == ',');
-		if (!*at)
-			break;
 	}
 	return false;
 }
