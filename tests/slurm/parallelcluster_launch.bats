@@ -305,7 +305,7 @@ enable_again() {
 	rm -f "$PC"/instances/.failures.*
 	job=$(gang 5)
 	await 240 clustermgtd_said '^protected gpu$'
-	matches "$(scontrol -o show partition gpu)" ' State=INACTIVE '
+	await 10 shows ' State=INACTIVE ' scontrol -o show partition gpu
 	await_job "$job" PENDING 60
 	# Slurm takes that, and calls it an error
 	scontrol update "JobId=$job" StartTime=now 2>/dev/null || true
