@@ -27,10 +27,10 @@ tests_fake_libcluster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_fake_libcluster_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
 EXTRA_DIST += tests/fake/clustermgtd tests/fake/ec2
-EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/healthy tests/check/healthy.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
+EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/faults.reports tests/check/healthy tests/check/healthy.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
 	doc/checks.md
 
-# doc/checks.md: the checks, and every fault injected with what caught it.
+# doc/checks.md: the checks and their reports; tests/check/faults.reports: every fault injected, with its report.
 .PHONY: faults
 faults: onespine$(EXEEXT) $(check_LTLIBRARIES)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/check/faults --write
@@ -42,7 +42,7 @@ mutants:
 .PHONY: mutants
 EXTRA_DIST += tests/check/mutants tests/check/mutants.table
 
-# doc/gate.md: what was done to the gate on a real Slurm, and what came of it.
+# tests/slurm/gate_results.txt: what was done to the gate on a real Slurm, and what came of it.
 .PHONY: gate-table
 gate-table:
 	$(AM_V_at)$(top_srcdir)/tests/slurm/gate_table
