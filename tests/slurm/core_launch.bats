@@ -167,6 +167,8 @@ no_step_runs() {
 	mkdir "$ONESPINE_CLUSTER/state/job_state.new"
 	mapfile -t nodes < <(job_nodes "$job")
 	start_nodes "${nodes[@]}"
+	# nodes that power up in the state that is read register no more
+	await_nodes_saved "${nodes[@]}"
 	ec2_says n1,n2,n3,n8 n4
 	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
 	await 30 grep -q "onespine_launch_$job" "$ONESPINE_CLUSTER/state/resv_state"

@@ -28,6 +28,14 @@ nodes_woken() {
 	done
 }
 
+# await_nodes_saved NODE...: that nodes run has reached slurmctld's state file
+await_nodes_saved() {
+	local mark=$BATS_FILE_TMPDIR/saved
+	touch "$mark"
+	scontrol update "NodeName=$(IFS=,; echo "$*")" "Comment=saved at $EPOCHREALTIME"
+	await 30 test "$ONESPINE_CLUSTER/state/node_state" -nt "$mark"
+}
+
 start_nodes() {
 	await 30 nodes_woken "$@"
 	cluster start-node --dir "$ONESPINE_CLUSTER" "$@"
