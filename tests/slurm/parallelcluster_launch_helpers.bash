@@ -54,7 +54,7 @@ setup() {
 power_all_down() {
 	local n
 	for n in {1..10}; do
-		is_free "$P3-$n" || scontrol update "NodeName=$P3-$n" State=POWER_DOWN_FORCE
+		is_powered_down "$P3-$n" || scontrol update "NodeName=$P3-$n" State=POWER_DOWN_FORCE
 	done
 	await 60 all_free
 }
@@ -199,8 +199,17 @@ clustermgtd_said() {
 	grep -qE -- "$1" "$PC/log/clustermgtd"
 }
 
+# is_free NODE: powered down, and clustermgtd has nothing to do with it any more: it would end the next instance
 is_free() {
+	[[ ! -e $PC/instances/$1 ]] && is_powered_down "$1" && has_no_address "$1"
+}
+
+is_powered_down() {
 	[[ $(node_state "$1") == idle'~' ]]
+}
+
+has_no_address() {
+	[[ $(scontrol -o show node "$1") == *" NodeAddr=$1 "* ]]
 }
 
 all_free() {
