@@ -67,7 +67,8 @@ bats_require_minimum_version 1.5.0
 	await 30 test -s "$PC/log/ran"
 	equal "$(wc -l <"$PC/log/ran")" 1 'starts of its script'
 	equal "$(job_nodes "$job" | paste -sd' ')" "${nodes[0]} ${nodes[2]} ${nodes[3]}"
-	await 30 note_holds "$job" "gate=of 4 nodes, 1 failed, the job goes on without, $bad: gpu3 ecc 12"
+	await 30 note_holds "$job" \
+		"gate=of 4 nodes, 1 failed, the job goes on without, $bad: gpu3 ecc 12"
 	await 30 note_holds "$job" 'domain=nn-a'
 	equal "$(job_field "$job" Restarts)" 0
 	await 60 clustermgtd_said "^ended $bad "

@@ -199,7 +199,7 @@ clustermgtd_said() {
 	grep -qE -- "$1" "$PC/log/clustermgtd"
 }
 
-# is_free NODE: powered down, and clustermgtd has nothing to do with it any more: it would end the next instance
+# is_free NODE: powered down, and clustermgtd is done with it, which would else end the next instance
 is_free() {
 	[[ ! -e $PC/instances/$1 ]] && is_powered_down "$1" && has_no_address "$1"
 }
