@@ -62,4 +62,5 @@ bench-gate:
 soak:
 	$(top_srcdir)/tests/soak . $(SOAK_OPTIONS)
 .PHONY: soak
-EXTRA_DIST += tests/soak tests/updates/run tests/updates/updates.bats
+EXTRA_DIST += tests/soak tests/updates/run tests/updates/updates.bats \
+	tests/updates/replay tests/updates/update_helpers.bash

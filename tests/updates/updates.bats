@@ -8,20 +8,11 @@
 
 load ../slurm/helpers
 load ../slurm/rest_helpers
+load update_helpers
 
 setup_file() {
-	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 4
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf Licenses=onespine:1,tool:2 \
-		--conf 'SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1,allow_zero_lic'
+	start_cluster "$ONESPINE_TEST_SLURM"
 	mkdir "$BATS_FILE_TMPDIR/kept"
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	LIB=$ONESPINE_CLUSTER/lib
-	mkdir -p "$LIB/slurmctld"
-	cp "$ONESPINE_PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$LIB/slurmctld/"
-	cp "$ONESPINE_PREFIX/lib/onespine/job_submit_onespine.so" "$LIB/"
-	chmod -R go-w "$LIB"
-	sed -i "s#^PluginDir=.*:#PluginDir=$LIB/slurmctld:$LIB:#" "$ONESPINE_CLUSTER/slurm.conf"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
 setup() {
@@ -45,48 +36,9 @@ job() {
 	cat "$BATS_FILE_TMPDIR/kept/$1"
 }
 
-# at_least VERSION WANTED, to the micro
-at_least() {
-	[[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]
-}
-
-# holds_gangs: does the new release keep the licenses of jobs that it puts back (lib/policy/gang_license.h)?
+# holds_gangs: does the new release?
 holds_gangs() {
-	at_least "$ONESPINE_UPDATE" 25.11.7 || ! at_least "$ONESPINE_UPDATE" 25.05.0
-}
-
-# queue: what must not change by an update
-queue() {
-	squeue -h -a -r -o '%i|%j|%T|%P|%D|%N|%S|%V|%u' | sed -E '/PENDING/s/\|[^|]*(\|[^|]*\|[^|]*)$/|-\1/' | sort -V
-}
-
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
-is_held() {
-	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
-}
-
-log_has() {
-	grep -qF "$1" "$ONESPINE_CLUSTER/log/slurmctld.log"
-}
-
-# none_used: no license is left over, whoever offers them
-none_used() {
-	[[ $(scontrol -o show licenses onespine) == *' Used=0 '* ]]
-}
-
-# none_straddles: no gang that runs has nodes of two spines
-none_straddles() {
-	local job
-	for job in $(squeue -h -t RUNNING -o '%A %j' | sed -n 's/ gang$//p'); do
-		on_one_spine "$job"
-	done
-}
-
-gang() {
-	submit --job-name=gang --gang --exclusive --requeue "$@"
+	keeps_licenses "$ONESPINE_UPDATE"
 }
 
 @test "before the update: gangs run and wait, with other jobs" {
@@ -200,10 +152,10 @@ gang() {
 
 @test "the build for the new release comes in place, and gangs start, each on one spine" {
 	local version=$ONESPINE_UPDATE name
-	mkdir -p "$LIB/slurm/$version"
+	mkdir "$BATS_FILE_TMPDIR/built"
 	cp "$ONESPINE_UPDATE_PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$ONESPINE_UPDATE_PREFIX/lib/onespine/job_submit_onespine.so" \
-		"$LIB/slurm/$version/"
-	chmod -R go-w "$LIB"
+		"$BATS_FILE_TMPDIR/built/"
+	put_beside "$version" "$BATS_FILE_TMPDIR/built"
 	await_saved "$(job waiting)"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
 	if ! holds_gangs; then
@@ -239,10 +191,6 @@ gang() {
 	await 30 runs_on_one_spine "$(job held)"
 	none_used
 	[[ $(scontrol -o show licenses tool) == *' Used=0 '* ]]
-}
-
-runs_on_one_spine() {
-	on_one_spine "$1" 2>/dev/null
 }
 
 @test "Slurm goes back, and so do the plugins" {
