@@ -9,7 +9,7 @@
  * caller) could have written is not read, and nothing is written where others may write: so a user
  * can neither forge a line nor plant a name. Only root and its group read it (0640), and
  * simultaneous runs wait for each other by a lock that only root can hold (lib/base/own_lock.h).
- * One thread.
+ * One host per key: where hosts share a folder, each writes files of its own. One thread.
  */
 #ifndef OSP_HISTORY_FILE_H
 #define OSP_HISTORY_FILE_H
