@@ -16,12 +16,10 @@
 static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, size_t why_bytes)
 {
 	const struct osp_topology *topology = shadow_state.topology;
-	int level = osp_topology_level(topology, gang->effective.level);
+	int level = osp_sentence_find_level(topology, gang->effective.level, why, why_bytes);
 
-	if (level < 1) {
-		osp_sentence_no_level(topology, gang->effective.level, why, why_bytes);
+	if (level < 0)
 		return -1;
-	}
 	gang->level = (uint32_t)level;
 	gang->relaxed = shadow_is_relaxed(gang->job, &gang->effective);
 	if (shadow_in_parts(&gang->effective))

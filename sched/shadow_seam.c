@@ -150,12 +150,10 @@ static int check_level(const struct osp_effective *effective, int held_to, char 
 								 : "");
 		return -1;
 	}
-	level = osp_topology_level(shadow_state.topology, effective->level);
-	if (level < 1) {
-		osp_sentence_no_level(shadow_state.topology, effective->level, sentence,
-				      sentence_bytes);
+	level = osp_sentence_find_level(shadow_state.topology, effective->level, sentence,
+					sentence_bytes);
+	if (level < 0)
 		return -1;
-	}
 	return *effective->prefer
 		       ? check_prefer(effective, level, held_to, sentence, sentence_bytes)
 		       : 0;

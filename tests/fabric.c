@@ -7,7 +7,8 @@
 
 #include "lib/topology/builder.h"
 
-static const char *const level_names[FABRIC_LEVELS_MAX] = {"leaf", "spine", "core", "zone"};
+static const char *const level_names[FABRIC_LEVELS_MAX] = {"leaf", "spine", "core", "zone",
+							   "region"};
 static const struct osp_place_in_file nowhere = {"test", 0, 0};
 
 static void fail(const struct osp_error *error)

@@ -10,7 +10,7 @@
 
 #include "lib/topology/topology.h"
 
-#define FABRIC_LEVELS_MAX 4
+#define FABRIC_LEVELS_MAX 5
 
 /* A node and the domains that it is known to be in, bottom first; NULL where unknown. */
 struct fabric_node {
@@ -18,7 +18,7 @@ struct fabric_node {
 	const char *domains[FABRIC_LEVELS_MAX];
 };
 
-/* Levels are named leaf, spine, core, zone. Ends the program with a word when that fails. */
+/* Levels are named leaf, spine, core, zone, region. Ends the program with a word if that fails. */
 struct osp_topology *fabric_from(const struct fabric_node *nodes, size_t count, uint32_t levels);
 
 /* `tops` top domains, in each `below[i]` of the next level, ..., in each leaf the last of them

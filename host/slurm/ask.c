@@ -19,13 +19,10 @@
 
 int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error)
 {
-	int level = osp_topology_level(world->topology, name);
 	char words[OSP_SENTENCE_BYTES];
+	int level = osp_sentence_find_level(world->topology, name, words, sizeof(words));
 
-	if (level > 0)
-		return level;
-	return osp_error_set(error, "%s",
-			     osp_sentence_no_level(world->topology, name, words, sizeof(words)));
+	return level > 0 ? level : osp_error_set(error, "%s", words);
 }
 
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error)

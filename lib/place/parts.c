@@ -33,11 +33,11 @@ int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_
 
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level)
 {
-	uint32_t next = osp_topology_relaxed(topology, *level);
+	uint32_t before = *level, next = osp_topology_relaxed(topology, before);
 
-	if (next == *level)
+	if (next == before)
 		return;
-	if (*level >= osp_topology_level_count(topology)) {
+	if (!next || before > osp_topology_level_count(topology)) {
 		parts->domains_max = OSP_NODES_MAX;
 		return;
 	}
@@ -47,7 +47,7 @@ void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topolog
 	for (uint32_t i = 0; i < parts->segments.count; i++) {
 		/* crossings with the level above have the next number */
 		if (osp_topology_crossed(topology, parts->segments.segment[i].level))
-			parts->segments.segment[i].level++;
+			parts->segments.segment[i].level += next - before;
 	}
 }
 
@@ -107,29 +107,46 @@ uint16_t osp_parts_kinds(const struct osp_place_input *place)
 	return kinds < UINT16_MAX ? (uint16_t)kinds : UINT16_MAX;
 }
 
-/* Removes the nodes that are not in the zone of this number. */
-static void keep_zone(const struct osp_place_input *place, uint32_t zone, struct osp_nodeset *set)
+/*
+ * Sets `to` to the nodes of `from` in the zone of this number: of a zone only its own nodes are
+ * looked at, since there may be as many zones as somebody has written into a topology.
+ */
+static void keep_zone(const struct osp_place_input *place, const struct osp_nodeset *from,
+		      uint32_t zone, struct osp_nodeset *to)
 {
-	uint32_t first, count = zones(place, &first), wanted, nodes;
+	uint32_t first, count = zones(place, &first), nodes;
+	const struct osp_domain *domain;
 	const uint32_t *domain_of;
 
+	if (count && zone < count) {
+		domain = osp_topology_domain(place->zoned, first + zone);
+		osp_nodeset_clear(to);
+		for (uint32_t i = 0; i < domain->node_count; i++) {
+			uint32_t n =
+				osp_topology_node_at_rank(place->zoned, domain->first_rank + i);
+
+			if (n < from->place_count && osp_nodeset_test(from, n))
+				osp_nodeset_add(to, n);
+		}
+		return;
+	}
+	osp_nodeset_assign(to, from);
 	if (!count)
 		return;
-	wanted = zone < count ? first + zone : OSP_NO_DOMAIN;
 	nodes = osp_topology_node_count(place->zoned);
 	domain_of =
 		osp_topology_domains_of_nodes(place->zoned, osp_topology_zone_level(place->zoned));
-	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
-	     n = osp_nodeset_next(set, n + 1)) {
-		if ((n < nodes ? domain_of[n] : OSP_NO_DOMAIN) != wanted)
-			osp_nodeset_remove(set, n);
+	for (uint32_t n = osp_nodeset_next(to, 0); n < nodes && n < to->place_count;
+	     n = osp_nodeset_next(to, n + 1)) {
+		if (domain_of[n] != OSP_NO_DOMAIN)
+			osp_nodeset_remove(to, n);
 	}
 }
 
 uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct osp_nodeset *from,
 			     uint16_t kind, struct osp_nodeset *to)
 {
-	osp_nodeset_assign(to, from);
+	keep_zone(place, from, kind / kinds_of_nodes(place), to);
 	if (place->required && !osp_nodeset_empty(place->required))
 		osp_nodeset_and(to, place->required);
 	for (uint32_t n = osp_nodeset_next(to, 0); place->kind && n < to->place_count;
@@ -137,7 +154,6 @@ uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct o
 		if (place->kind[n] != kind % kinds_of_nodes(place))
 			osp_nodeset_remove(to, n);
 	}
-	keep_zone(place, kind / kinds_of_nodes(place), to);
 	return osp_nodeset_count(to);
 }
 
@@ -167,40 +183,57 @@ void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		     struct osp_nodeset *scratch, struct osp_cut_answer *answer)
 {
 	struct osp_cut_input input = osp_parts_input(parts, place, scratch);
-	uint16_t best = 0;
+	uint16_t best = 0, judged = 0;
 
 	for (uint16_t kind = 0; kind < osp_parts_kinds(place); kind++) {
 		struct osp_cut_answer found;
 
-		osp_parts_keep_kind(place, from, kind, scratch);
+		/* most kinds have no node in most zones */
+		if (!osp_parts_keep_kind(place, from, kind, scratch) && kind)
+			continue;
 		osp_cut_judge(cut, &input, &found);
+		judged = kind;
 		if (!kind || is_better(&found, answer)) {
 			*answer = found;
 			best = kind;
 		}
 	}
-	if (best + 1 < osp_parts_kinds(place)) {
+	if (best != judged) {
 		osp_parts_keep_kind(place, from, best, scratch);
 		osp_cut_judge(cut, &input, answer);
 	}
+}
+
+/* Returns osp_parts_most() of the nodes in `input`, if it is more than `fits`; else `fits`. */
+static uint32_t most_of_one_kind(struct osp_cut *cut, struct osp_cut_input input, uint32_t fits,
+				 uint32_t too_many)
+{
+	struct osp_cut_answer answer;
+
+	for (input.nodes = fits + 1; input.nodes < too_many;
+	     input.nodes = fits + (too_many - fits + 1) / 2) {
+		osp_cut_judge(cut, &input, &answer);
+		if (answer.fits)
+			fits = input.nodes;
+		else
+			too_many = input.nodes;
+	}
+	return fits;
 }
 
 uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
 			const struct osp_place_input *place, const struct osp_nodeset *from,
 			struct osp_nodeset *scratch)
 {
-	uint32_t fits = 0, too_many = place->need_nodes;
+	uint32_t fits = 0;
 
-	while (fits + 1 < too_many) {
-		struct osp_place_input of = *place;
-		struct osp_cut_answer answer;
+	for (uint16_t kind = 0; kind < osp_parts_kinds(place); kind++) {
+		uint32_t has = osp_parts_keep_kind(place, from, kind, scratch);
 
-		of.need_nodes = fits + (too_many - fits) / 2;
-		osp_parts_judge(cut, parts, &of, from, scratch, &answer);
-		if (answer.fits)
-			fits = of.need_nodes;
-		else
-			too_many = of.need_nodes;
+		if (has > fits)
+			fits = most_of_one_kind(cut, osp_parts_input(parts, place, scratch), fits,
+						has < place->need_nodes ? has + 1
+									: place->need_nodes);
 	}
 	return fits;
 }

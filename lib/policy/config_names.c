@@ -39,6 +39,20 @@ static void refuse_level(const struct osp_topology *topology, const char *topolo
 	osp_text_free(&all);
 }
 
+static void refuse_above_zone(const struct osp_topology *topology, const char *topology_path,
+			      struct osp_config_place place, const char *level,
+			      const struct reporting *reporting)
+{
+	struct osp_error error = {.text = ""};
+
+	osp_error_at(&error, reporting->path, place.line, place.column,
+		     "in the topology %s level '%s' is above the zones, and several zones never "
+		     "form one gang; say %s or a level below",
+		     topology_path, level,
+		     osp_topology_level_name(topology, osp_topology_zone_level(topology)));
+	reporting->report(&error, reporting->context);
+}
+
 void osp_config_check_levels(const struct osp_config *config, const struct osp_topology *topology,
 			     const char *topology_path, const char *path,
 			     osp_config_wrong_f *report, void *context)
@@ -50,13 +64,16 @@ void osp_config_check_levels(const struct osp_config *config, const struct osp_t
 	for (size_t i = 0; i <= count; i++) {
 		const char *name = i < count ? osp_config_partition(config, i, NULL) : NULL;
 		const struct osp_policy *policy = osp_config_policy(config, name);
+		int level = osp_topology_level(topology, policy->level);
+		bool above = level > 0 && osp_topology_above_zone(topology, (uint32_t)level);
 
-		if (osp_topology_level(topology, policy->level) > 0)
+		if (level > 0 && !above)
 			continue;
 		if (name && strcmp(policy->level, defaults->level) == 0)
 			continue;
-		refuse_level(topology, topology_path, osp_config_level_place(config, i),
-			     policy->level, &reporting);
+		(above ? refuse_above_zone : refuse_level)(topology, topology_path,
+							   osp_config_level_place(config, i),
+							   policy->level, &reporting);
 	}
 }
 

@@ -13,8 +13,8 @@
 /* Gets each finding: a sentence with its place in the file. */
 typedef void osp_config_wrong_f(const struct osp_error *wrong, void *context);
 
-/* Reports the levels that `topology`, read from `topology_path`, does not have. `path` is
- * onespine.yaml's. */
+/* Reports the levels that `topology`, read from `topology_path`, does not have, or has above the
+ * zones, where no gang can be asked for. `path` is onespine.yaml's. */
 void osp_config_check_levels(const struct osp_config *config, const struct osp_topology *topology,
 			     const char *topology_path, const char *path,
 			     osp_config_wrong_f *report, void *context);

@@ -435,3 +435,23 @@ const char *osp_sentence_no_level(const struct osp_topology *topology, const cha
 	add(buffer, buffer_bytes, ")");
 	return buffer;
 }
+
+int osp_sentence_find_level(const struct osp_topology *topology, const char *name, char *buffer,
+			    size_t buffer_bytes)
+{
+	int level = osp_topology_level(topology, name);
+	const char *zone;
+
+	if (level < 1) {
+		osp_sentence_no_level(topology, name, buffer, buffer_bytes);
+		return -1;
+	}
+	if (!osp_topology_above_zone(topology, (uint32_t)level))
+		return level;
+	zone = osp_topology_level_name(topology, osp_topology_zone_level(topology));
+	snprintf(buffer, buffer_bytes,
+		 "level %s is above the zones, and several zones never form one gang; ask for "
+		 "--gang=%s or a level below",
+		 osp_topology_level_name(topology, (uint32_t)level), zone);
+	return -1;
+}

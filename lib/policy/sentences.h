@@ -171,4 +171,12 @@ const char *osp_sentence_placed(const struct osp_topology *topology, uint32_t do
 const char *osp_sentence_no_level(const struct osp_topology *topology, const char *name,
 				  char *buffer, size_t buffer_bytes);
 
+/*
+ * Finds the level of that name, at which a gang can be asked for. Returns it, or -1 with
+ * osp_sentence_no_level()'s words in `buffer`, or that it is above the zones: "level region is
+ * above the zones, and several zones never form one gang; ask for --gang=zone or a level below".
+ */
+int osp_sentence_find_level(const struct osp_topology *topology, const char *name, char *buffer,
+			    size_t buffer_bytes);
+
 #endif

@@ -53,11 +53,24 @@ int osp_topology_level(const struct osp_topology *topology, const char *name)
 	return -1;
 }
 
+static bool is_empty(const struct osp_topology *topology, uint32_t level)
+{
+	return topology->level_first[level] == topology->level_first[level + 1];
+}
+
 uint32_t osp_topology_zone_level(const struct osp_topology *topology)
 {
-	int level = osp_topology_level(topology, ZONE);
+	int named = osp_topology_level(topology, ZONE);
+	uint32_t level = named > 0 ? (uint32_t)named : 0;
 
-	return level > 0 && (uint32_t)level <= topology->level_count ? (uint32_t)level : 0;
+	return level && level <= topology->level_count && !is_empty(topology, level) ? level : 0;
+}
+
+bool osp_topology_above_zone(const struct osp_topology *topology, uint32_t level)
+{
+	uint32_t zone = osp_topology_zone_level(topology);
+
+	return zone && level > zone && level <= topology->level_count;
 }
 
 bool osp_topology_in_one_zone(const struct osp_topology *topology, const struct osp_nodeset *nodes)
@@ -81,7 +94,10 @@ uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t leve
 		return zone;
 	if (zone && level >= zone)
 		return level;
-	return level < topology->level_count ? level + 1 : 0;
+	for (level++; level <= topology->level_count; level++)
+		if (!is_empty(topology, level))
+			return level;
+	return 0;
 }
 
 /* Writes "a, b or c"; what does not fit is cut. */

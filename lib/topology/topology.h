@@ -123,14 +123,17 @@ const char *osp_topology_crossing_text(const struct osp_topology *topology, uint
 uint32_t osp_topology_count_crossing(const struct osp_topology *topology, uint32_t overlay,
 				     uint32_t level);
 
-/* Returns the level of the tree that is named "zone"; 0: none is. Several zones never form one
- * gang. */
+/* Returns the level of the tree that is named "zone"; 0: none is, or it has no domain. Several
+ * zones never form one gang. */
 uint32_t osp_topology_zone_level(const struct osp_topology *topology);
 
+/* Returns whether a level of the tree is above the zones, where no gang can be asked for. */
+bool osp_topology_above_zone(const struct osp_topology *topology, uint32_t level);
+
 /*
- * Returns the level at which a gang of `level` is in one domain after its @TIME: the next one up,
- * but never above a zone, which stays as it is; 0: any nodes do. A gang of an overlay may be in any
- * nodes, or in any of a zone.
+ * Returns the level at which a gang of `level` is in one domain after its @TIME: the next one up
+ * that has domains, but never above a zone, which stays as it is; 0: any nodes do. A gang of an
+ * overlay may be in any nodes, or in any of a zone.
  */
 uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level);
 

@@ -50,6 +50,16 @@ onespine.yaml:2:10: the topology onespine.topology has no level 'spin'; did you 
 partitions not compared with Slurm's: no slurm.conf found" onespine config check onespine.yaml
 }
 
+@test "check: a level above the zones, of which several never form one gang" {
+	printf 'defaults:\n  level: region\n' >onespine.yaml
+	printf '%s\n' '{"onespine-topology": 1, "levels": ["leaf", "spine", "zone", "region"], "domains": [' \
+		'{"level": "region", "name": "r"}, {"level": "zone", "name": "z", "in": "r"},' \
+		'{"level": "spine", "name": "s", "in": "z"},' \
+		'{"level": "leaf", "name": "l", "in": "s", "nodes": "n[1-4]"}]}' >onespine.topology
+	expect 1 "onespine.yaml:2:10: in the topology onespine.topology level 'region' is above the zones, and several zones never form one gang; say zone or a level below
+partitions not compared with Slurm's: no slurm.conf found" onespine config check onespine.yaml
+}
+
 @test "check: a topology without the level that is the default" {
 	write_conf topology.conf
 	onespine topology import --from=slurm -o - topology.conf | sed 's/"spine"/"pod"/' >onespine.topology

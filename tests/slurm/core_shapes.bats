@@ -199,6 +199,39 @@ refused() {
 	equal "$(job_domains "$job" zone)" z1
 }
 
+@test "a level above the zones: refused for what it is, of the job and of the policy, and never relaxed to" {
+	local above='level region is above the zones, and several zones never form one gang; ask for --gang=zone or a level below'
+	fabric leaf,spine,zone,region 'region r -' 'zone z1 r' 'zone z2 r' 'spine s1 z1' 'spine s2 z2' \
+		'leaf l1 s1 n[1-6]' 'leaf l2 s2 n[7-12]'
+	refused "$above" --gang=region -N2
+	refused "$above" --gang=region --gang-domains=2 -N2
+	run onespine fit -N2 --gang=region
+	holds "$output" "$above"
+	hold 'n1,n7'
+	waits 'waits: 6 nodes on one zone' --gang=zone@00:01 -N6
+	stays 2 job_is "$job" PENDING
+	policy <<<'defaults: {level: region}'
+	log_mark
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	log_since "error: onespine: onespine.yaml:1:19: in the topology .* level 'region' is above the zones"
+	refused "$above" --gang -N2
+	run onespine doctor
+	holds "$output" "level 'region' is above the zones, and several zones never form one gang; say zone or a level below"
+	runs --gang=zone -N4
+	equal "$(job_domains "$job" zone | wc -l)" 1
+}
+
+@test "a level of zones of which none is known bounds nothing, and @TIME passes over it" {
+	fabric leaf,spine,zone,region 'region r -' 'spine s1 r' 'spine s2 r' 'leaf l1 s1 n[1-6]' 'leaf l2 s2 n[7-12]'
+	refused '2 nodes on one zone asked for' --gang=zone -N2
+	refused '7 nodes on one spine asked for' --gang=spine -N7
+	hold 'n1,n7'
+	waits 'waits: 6 nodes on one spine' --gang=spine@00:04 -N6
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job" | paste -sd' ')" 's1 s2'
+	runs --gang=region -N4
+}
+
 @test "one known zone: nodes whose zone is not known form no gang with its nodes" {
 	fabric leaf,spine,zone 'zone z1 -' 'spine s1 z1' 'spine s2 -' 'leaf l1 s1 n[1-4]' 'leaf l2 s2 n[5-8]'
 	refused '8 nodes on at most 2 spines asked for; with all nodes of partition gpu free so many hold 4' \

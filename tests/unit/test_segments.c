@@ -721,6 +721,46 @@ static void test_zones(void **state)
 	osp_topology_free(topology);
 }
 
+/* No gang is asked for above the zones; where no zone is known there is no such bound, and @TIME
+ * passes over a level without domains. */
+static void test_above_zone(void **state)
+{
+	static const struct fabric_node known[] = {
+		{"a0", {"l0", "s0", "c0", "z0", "r"}},
+		{"b0", {"l1", "s1", "c1", "z1", "r"}},
+	};
+	static const struct fabric_node unknown[] = {
+		{"a0", {"l0", "s0", NULL, NULL, "r"}},
+		{"b0", {"l1", "s1", NULL, NULL, "r"}},
+	};
+	const uint32_t zone = 4, region = 5;
+	struct osp_topology *topology = fabric_from(known, 2, 5);
+	struct osp_parts parts = {.domains_max = 2};
+	uint32_t level = SPINE;
+
+	(void)state;
+	assert_true(osp_topology_above_zone(topology, region));
+	assert_false(osp_topology_above_zone(topology, zone));
+	assert_false(osp_topology_above_zone(topology, region + 1)); /* beside the tree */
+	osp_topology_free(topology);
+	topology = fabric_from(unknown, 2, 5);
+	assert_int_equal(osp_topology_zone_level(topology), 0);
+	assert_false(osp_topology_above_zone(topology, region));
+	assert_int_equal(osp_topology_relaxed(topology, SPINE), region);
+	assert_int_equal(osp_topology_relaxed(topology, region), 0);
+	osp_parts_relax(&parts, topology, &level);
+	assert_int_equal(level, region);
+	assert_int_equal(parts.domains_max, 2);
+	osp_topology_free(topology);
+	topology = fabric_from(unknown, 2, 4); /* nothing is known above the spines */
+	assert_int_equal(osp_topology_relaxed(topology, SPINE), 0);
+	level = SPINE;
+	osp_parts_relax(&parts, topology, &level);
+	assert_int_equal(level, SPINE);
+	assert_true(osp_parts_anywhere(&parts));
+	osp_topology_free(topology);
+}
+
 /* Nodes whose zone is not known form no gang with those of the only zone that is known, neither
  * when they are chosen nor when they are judged. */
 static void test_one_zone(void **state)
@@ -767,6 +807,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_anywhere),
 		cmocka_unit_test(test_zones),
+		cmocka_unit_test(test_above_zone),
 		cmocka_unit_test(test_one_zone),
 		cmocka_unit_test(test_wrong_input),
 	};

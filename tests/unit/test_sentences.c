@@ -483,6 +483,24 @@ static void no_level(void **state)
 				    "fabric (leaf, spine, core)");
 }
 
+static void found_level(void **state)
+{
+	static const struct fabric_node nodes[] = {{"a", {"l", "s", "c", "z", "r"}}};
+	struct osp_topology *zoned = fabric_from(nodes, 1, 5);
+	char buffer[OSP_SENTENCE_BYTES];
+
+	(void)state;
+	assert_int_equal(osp_sentence_find_level(zoned, "zone", buffer, sizeof(buffer)), 4);
+	assert_int_equal(osp_sentence_find_level(zoned, "Region", buffer, sizeof(buffer)), -1);
+	assert_string_equal(buffer,
+			    "level region is above the zones, and several zones never form one "
+			    "gang; ask for --gang=zone or a level below");
+	assert_int_equal(osp_sentence_find_level(zoned, "node", buffer, sizeof(buffer)), -1);
+	assert_string_equal(buffer, "there is no level 'node' in this fabric (leaf, spine, core, "
+				    "zone, region)");
+	osp_topology_free(zoned);
+}
+
 static uint32_t most_of(struct osp_cut *cut, const struct osp_cut_input *input)
 {
 	const struct osp_parts parts = {input->domains_max, input->segments};
@@ -746,6 +764,7 @@ int main(void)
 		cmocka_unit_test(never),
 		cmocka_unit_test(placed),
 		cmocka_unit_test(no_level),
+		cmocka_unit_test(found_level),
 		cmocka_unit_test(segments),
 		cmocka_unit_test(segments_of_some_nodes),
 		cmocka_unit_test(segments_leave_nodes),
