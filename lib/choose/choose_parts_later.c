@@ -100,32 +100,80 @@ static int64_t bound_of_base(struct osp_choose_run *run)
 	}
 }
 
-/* Finds when each kind fits. */
-static void find_bounds(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX])
+/* When kinds fit, in no order. */
+struct bounds {
+	uint32_t count;
+	uint16_t kind[KINDS_MAX];
+	int64_t bound_s[KINDS_MAX];
+};
+
+/* Returns the index of the kind that fits last. */
+static uint32_t last_of(const struct bounds *bounds)
 {
-	for (uint16_t k = 0; k < KINDS_MAX; k++) {
-		bounds_s[k] = OSP_PLACE_NEVER_S;
-		if (k < osp_choose_parts_kinds(run) &&
-		    osp_choose_parts_keep_kind(run, run->input->place.usable, k,
+	uint32_t last = 0;
+
+	for (uint32_t i = 1; i < bounds->count; i++) {
+		if (bounds->bound_s[i] > bounds->bound_s[last])
+			last = i;
+	}
+	return last;
+}
+
+/* Adds a kind; to a full list in place of the one that fits last, if it fits earlier. */
+static void add_bound(struct bounds *bounds, uint16_t kind, int64_t bound_s)
+{
+	uint32_t at = bounds->count;
+
+	if (bound_s == OSP_PLACE_NEVER_S)
+		return;
+	if (at < KINDS_MAX)
+		bounds->count++;
+	else if (bounds->bound_s[at = last_of(bounds)] <= bound_s)
+		return;
+	bounds->kind[at] = kind;
+	bounds->bound_s[at] = bound_s;
+}
+
+/* Finds when each kind fits that ever does; of more than KINDS_MAX keeps those that fit first. */
+static void find_bounds(struct osp_choose_run *run, struct bounds *bounds)
+{
+	bounds->count = 0;
+	for (uint16_t kind = 0; kind < osp_choose_parts_kinds(run); kind++) {
+		if (osp_choose_parts_keep_kind(run, run->input->place.usable, kind,
 					       run->chooser->parts.base) >=
-			    run->input->place.need_nodes)
-			bounds_s[k] = bound_of_base(run);
+		    run->input->place.need_nodes)
+			add_bound(bounds, kind, bound_of_base(run));
 	}
 }
 
-/* Removes the kind that fits first from the list. Returns when it fits. */
-static int64_t next_bound(int64_t bounds_s[KINDS_MAX], uint16_t *kind)
+/* Removes the entry from the list. Returns when its kind fits. */
+static int64_t take_bound(struct bounds *bounds, uint32_t at, uint16_t *kind)
 {
-	int64_t bound_s;
+	int64_t bound_s = bounds->bound_s[at];
+
+	*kind = bounds->kind[at];
+	bounds->count--;
+	memmove(&bounds->kind[at], &bounds->kind[at + 1],
+		(bounds->count - at) * sizeof(bounds->kind[0]));
+	memmove(&bounds->bound_s[at], &bounds->bound_s[at + 1],
+		(bounds->count - at) * sizeof(bounds->bound_s[0]));
+	return bound_s;
+}
+
+/* Removes the kind that fits first from the list. Returns when it fits; OSP_PLACE_NEVER_S if none
+ * is left. */
+static int64_t next_bound(struct bounds *bounds, uint16_t *kind)
+{
+	uint32_t first = 0;
 
 	*kind = 0;
-	for (uint16_t k = 1; k < KINDS_MAX; k++) {
-		if (bounds_s[k] < bounds_s[*kind])
-			*kind = k;
+	if (!bounds->count)
+		return OSP_PLACE_NEVER_S;
+	for (uint32_t i = 1; i < bounds->count; i++) {
+		if (bounds->bound_s[i] < bounds->bound_s[first])
+			first = i;
 	}
-	bound_s = bounds_s[*kind];
-	bounds_s[*kind] = OSP_PLACE_NEVER_S;
-	return bound_s;
+	return take_bound(bounds, first, kind);
 }
 
 /* Keeps in chooser->parts.base the nodes that are free by the bound. */
@@ -280,18 +328,16 @@ static void try_earlier(struct osp_choose_run *run, struct osp_choose_asking *as
 }
 
 /* Removes the kind that the call begins with from the list. Returns when it fits. */
-static int64_t first_bound(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX], uint16_t *kind)
+static int64_t first_bound(struct osp_choose_run *run, struct bounds *bounds, uint16_t *kind)
 {
 	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
 	uint16_t first = progress ? progress->first_kind[OSP_CHOOSE_LIST_LATER] : 0;
-	int64_t bound_s;
 
-	if (!first || first > KINDS_MAX || is_too_late(run, bounds_s[first - 1]))
-		return next_bound(bounds_s, kind);
-	*kind = first - 1;
-	bound_s = bounds_s[*kind];
-	bounds_s[*kind] = OSP_PLACE_NEVER_S;
-	return bound_s;
+	for (uint32_t i = 0; first && i < bounds->count; i++) {
+		if (bounds->kind[i] == first - 1 && !is_too_late(run, bounds->bound_s[i]))
+			return take_bound(bounds, i, kind);
+	}
+	return next_bound(bounds, kind);
 }
 
 /*
@@ -300,7 +346,7 @@ static int64_t first_bound(struct osp_choose_run *run, int64_t bounds_s[KINDS_MA
  * do so too.
  */
 static void note_first_kind(struct osp_choose_run *run, const struct osp_choose_asking *asking,
-			    int64_t bounds_s[KINDS_MAX])
+			    struct bounds *bounds)
 {
 	bool found = run->choice->found, spent = osp_choose_budget_spent(run);
 	uint16_t next = asking->best_kind;
@@ -310,7 +356,7 @@ static void note_first_kind(struct osp_choose_run *run, const struct osp_choose_
 
 	if (!first)
 		return;
-	if (!found && (!spent || is_too_late(run, next_bound(bounds_s, &next))))
+	if (!found && (!spent || is_too_late(run, next_bound(bounds, &next))))
 		*first = 0;
 	else if (spent || *first)
 		*first = next + 1;
@@ -321,12 +367,12 @@ static void note_first_kind(struct osp_choose_run *run, const struct osp_choose_
  * the best answer is no later than the next one.
  */
 static void ask_kinds_later(struct osp_choose_run *run, struct osp_choose_asking *asking,
-			    int64_t bounds_s[KINDS_MAX])
+			    struct bounds *bounds)
 {
 	const struct osp_choice *choice = run->choice;
 	uint16_t kind;
 
-	asking->bound_s = first_bound(run, bounds_s, &kind);
+	asking->bound_s = first_bound(run, bounds, &kind);
 	while (!is_too_late(run, asking->bound_s) &&
 	       (!choice->found ||
 		(choice->start_s > asking->bound_s && may_ask_for_earlier(run, asking)))) {
@@ -336,29 +382,29 @@ static void ask_kinds_later(struct osp_choose_run *run, struct osp_choose_asking
 			osp_choose_parts_skip(run, kind, 0);
 		if (osp_choose_budget_spent(run))
 			break;
-		asking->bound_s = next_bound(bounds_s, &kind);
+		asking->bound_s = next_bound(bounds, &kind);
 	}
-	note_first_kind(run, asking, bounds_s);
+	note_first_kind(run, asking, bounds);
 }
 
 static bool start_later(struct osp_choose_run *run, bool preempting)
 {
 	struct osp_choose_asking asking = {
 		.list = OSP_CHOOSE_LIST_LATER, .boot = run->input->place.boot, .later = true};
-	int64_t bounds_s[KINDS_MAX], left_s[KINDS_MAX];
+	struct bounds bounds, left;
 
 	run->preempting = preempting;
 	osp_choose_parts_find_free_times(run, preempting);
-	find_bounds(run, bounds_s);
-	memcpy(left_s, bounds_s, sizeof(left_s));
-	ask_kinds_later(run, &asking, left_s);
+	find_bounds(run, &bounds);
+	left = bounds;
+	ask_kinds_later(run, &asking, &left);
 	if (!run->choice->found) {
 		osp_choose_parts_end(run, &asking);
 		return false;
 	}
-	for (uint16_t kind = 0; kind < KINDS_MAX; kind++) {
-		asking.bound_s = bounds_s[kind];
-		try_earlier(run, &asking, kind);
+	for (uint32_t i = 0; i < bounds.count; i++) {
+		asking.bound_s = bounds.bound_s[i];
+		try_earlier(run, &asking, bounds.kind[i]);
 	}
 	ask_best_again(run, &asking);
 	return true;

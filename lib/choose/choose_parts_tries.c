@@ -108,7 +108,7 @@ uint32_t osp_choose_parts_skipped(struct osp_choose_run *run, uint16_t kind)
 {
 	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
 
-	return progress ? progress->later_skip[kind] : 0;
+	return progress ? progress->later_skip[kind % OSP_CHOOSE_PART_KINDS_MAX] : 0;
 }
 
 void osp_choose_parts_skip(struct osp_choose_run *run, uint16_t kind, uint32_t skip)
@@ -117,7 +117,7 @@ void osp_choose_parts_skip(struct osp_choose_run *run, uint16_t kind, uint32_t s
 		skip ? osp_choose_progress(run) : osp_choose_recall_progress(run);
 
 	if (progress)
-		progress->later_skip[kind] = skip;
+		progress->later_skip[kind % OSP_CHOOSE_PART_KINDS_MAX] = skip;
 }
 
 /* Makes the next call continue with the choice that was counted last. */

@@ -23,9 +23,9 @@
 #define OSP_CHOOSE_PROGRESS_MAX 512
 
 /*
- * Kinds that get a turn of their own for a later start of a gang in parts: the
- * 64 that slurmctld's shadow distinguishes, in each of three zones and where
- * the zone is unknown.
+ * Kinds that get a turn of their own for a later start of a gang in parts, of
+ * those with nodes enough for it: the ones that fit first. How far the calls
+ * came is kept for as many; kinds that are so many apart share a number there.
  */
 #define OSP_CHOOSE_PART_KINDS_MAX 256
 

@@ -320,6 +320,31 @@ static void a_kind_that_never_suits_hides_no_other(void **state)
 	tear_down(world);
 }
 
+/* 300 kinds, more than get a turn: the plan is with the last one, which is free before the others,
+ * and the same where only that one has nodes enough. */
+static void the_last_of_many_kinds_is_free_first(void **state)
+{
+	struct world *world = set_up(1, 300, 2);
+	uint16_t kinds[600];
+
+	(void)state;
+	gang(world, 2, 2, 0);
+	for (uint32_t n = 0; n < 600; n++)
+		kinds[n] = (uint16_t)(n / 2);
+	world->input.place.kind = kinds;
+	world->input.place.kind_count = 300;
+	model_add_job(&world->model, 0, 598, whole_node, NOW + 1200);
+	model_add_job(&world->model, 598, 2, whole_node, NOW + 600);
+	for (int i = 0; i < 2; i++) {
+		assert_true(choose(world, OSP_CHOOSE_WILL_RUN));
+		assert_int_equal(world->choice.start_s, NOW + 600);
+		assert_true(osp_nodeset_test(world->choice.nodes, 598));
+		for (uint32_t n = 0; n < 598; n += 2)
+			osp_nodeset_remove(world->usable, n);
+	}
+	tear_down(world);
+}
+
 /* Kinds of one leaf each; only the last suits. A call asks no kind after its time. */
 static void slow_answers_about_kinds_end_the_call_and_the_next_goes_on(void **state)
 {
@@ -954,6 +979,7 @@ int main(void)
 		cmocka_unit_test(bad_nodes_in_all_leaves_but_one_are_left_out),
 		cmocka_unit_test(half_of_the_nodes_are_bad),
 		cmocka_unit_test(a_kind_that_never_suits_hides_no_other),
+		cmocka_unit_test(the_last_of_many_kinds_is_free_first),
 		cmocka_unit_test(slow_answers_about_kinds_end_the_call_and_the_next_goes_on),
 		cmocka_unit_test(a_slow_kind_that_never_suits_hides_no_plan),
 		cmocka_unit_test(slow_answers_about_kinds_keep_no_choice_from_its_turn),
