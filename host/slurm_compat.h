@@ -296,6 +296,14 @@ typedef struct xlist osp_list_t;
  * (job_test.c); before only the schedulers look at licenses. */
 #define OSP_SELECT_KNOWS_LICENSES OSP_SLURM_AT_LEAST(23, 2)
 
+/* With this answer of select_p_job_test() a job waits for its licenses; with SLURM_ERROR an srun
+ * fails from 23.02 on. */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#define OSP_ERROR_LICENSES ESLURM_LICENSES_UNAVAILABLE
+#else
+#define OSP_ERROR_LICENSES SLURM_ERROR
+#endif
+
 /* pack_job() takes a job's number from its job_id up to 25.05, then from its step_id, which is a
  * structure of slurm.h (job_record_pack_common() in common/job_record.c). */
 #define OSP_JOB_ID_IS_SHOWN (!OSP_SLURM_AT_LEAST(25, 5))

@@ -232,22 +232,25 @@ int select_p_node_init(void)
 }
 
 /*
- * Returns whether a job waits on 22.05 where the license of gangs was withdrawn: one that asks for
- * more licenses than there are, as Slurm's scheduler may have looked at licenses before that, and a
- * gang that has none, as from before slurm.conf named it, or without job_submit. Only the size of
- * its record is another: its fields were read back. From 23.02 on Slurm's function looks at
- * licenses too.
+ * Returns the answer with which a job waits where the license of gangs was withdrawn, SLURM_SUCCESS
+ * for a job that does not: for a gang, whether it has the license or none, as from before
+ * slurm.conf named it, or without job_submit, Slurm's own answer to a job whose license is not
+ * there; on 22.05, where Slurm's function does not look at licenses, also for any job that asks for
+ * more of them than there are, since the scheduler may have looked before. Only the size of its
+ * record is another: its fields were read back.
  */
-static bool is_held(job_record_t *job, uint16_t mode)
+static int held_for(job_record_t *job, uint16_t mode)
 {
 	struct osp_effective effective;
+	bool held = false;
 
-	if (OSP_SELECT_KNOWS_LICENSES || !shadow_state.license_withdrawn || !job->job_id ||
-	    mode == SELECT_MODE_TEST_ONLY)
-		return false;
-	return license_job_test(job, time(NULL), false) == SLURM_ERROR ||
-	       (job->details && shadow_gang_request(job, &effective) &&
-		effective.mode == OSP_MODE_ENFORCE);
+	if (!shadow_state.license_withdrawn || !job->job_id || mode == SELECT_MODE_TEST_ONLY)
+		return SLURM_SUCCESS;
+	if (!OSP_SELECT_KNOWS_LICENSES)
+		held = license_job_test(job, time(NULL), false) == SLURM_ERROR;
+	if (!held && job->details && shadow_gang_request(job, &effective))
+		held = effective.mode == OSP_MODE_ENFORCE;
+	return held ? OSP_ERROR_LICENSES : SLURM_SUCCESS;
 }
 
 /* Returns whether a job's nodes are counted: not those of a synthetic job. */
@@ -388,12 +391,13 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 	struct shadow_call call;
 	int rc;
 
-	if (inside || !is_gang_call(job, max_nodes, mode, &effective))
-		return is_held(job, mode)
-			       ? SLURM_ERROR
-			       : shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes,
-						       mode, candidates, preempted,
-						       OSP_JOB_TEST_TAIL_VALUES);
+	if (inside || !is_gang_call(job, max_nodes, mode, &effective)) {
+		rc = held_for(job, mode);
+		return rc ? rc
+			  : shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes,
+						  mode, candidates, preempted,
+						  OSP_JOB_TEST_TAIL_VALUES);
+	}
 	shadow_license_drop(job);
 	if (effective.mode == OSP_MODE_ENFORCE)
 		shadow_license_carry(job);

@@ -181,6 +181,26 @@ is_queued() {
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
 
+@test "the same for a gang without the license, where no job_submit gives it" {
+	slurm_at_least 24.05 && skip "found at the start there"
+	other_jobs "$BATS_TEST_TMPDIR/other"
+	cluster_start --nodes 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf Licenses=onespine:1 --conf JobSubmitPlugins= \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	srun --gang -N2 --exclusive -J first sleep 600 &>/dev/null 3>&- &
+	await 20 is_queued first
+	first=$(squeue -h -n first -o %A)
+	await 20 log_since 'every gang waits for license onespine, until slurmctld is started with such'
+	equal "$(job_field "$first" Licenses)" '(null)'
+	second=$(submit --gang -N2 --exclusive)
+	other=$(submit -N2 --exclusive) # a whole cycle later
+	await_job "$other" RUNNING
+	equal "$(job_state "$first") $(job_state "$second")" "PENDING PENDING"
+	[[ $(job_field "$second" Priority) != 0 ]]
+	scancel "$first" "$second" "$other"
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
 @test "the same without a license that could hold them: slurmctld ends" {
 	slurm_at_least 24.05 && skip "found at the start there"
 	other_jobs "$BATS_TEST_TMPDIR/other"
