@@ -7,7 +7,7 @@
  *	shadow_state.h		what is in force:
  *	shadow_state.c		topology and policy, laid over Slurm's nodes
  *	shadow_files.c		their files, read at start and on reconfigure; copies of good ones
- *	shadow_follow.c		the thread that puts a changed topology in force
+ *	shadow_follow.c		threads: for a changed topology, and for gangs that wait for nodes
  *	shadow_layout.c		are Slurm's records as this build's headers say?
  *	shadow_readback.c	does Slurm read each field where this build writes it?
  *	shadow_nodes.c		Slurm's node table as sets: free, to be booted, weight, kind

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_follow.c - a thread that puts a changed topology file in force
+ * shadow_follow.c - a thread that puts a changed topology file in force, and one for gangs
  *
- * It reads the file and lays it over Slurm's nodes beside what is in force, and exchanges the two
- * while it holds Slurm's node write lock and then shadow_lock, in this order. It keeps no pointer
- * into Slurm's records: 22.05 makes them anew when it is reconfigured. If the generation has
- * changed since it began, its work is void.
+ * The first reads the file and lays it over Slurm's nodes beside what is in force, and exchanges
+ * the two while it holds Slurm's node write lock and then shadow_lock, in this order. It keeps no
+ * pointer into Slurm's records: 22.05 makes them anew when it is reconfigured. If the generation
+ * has changed since it began, its work is void.
+ *
+ * The second looks at gangs whose nodes are launched, and at the orders of large gangs. It reads no
+ * file: on a file system that does not answer the first one waits without an end, and launches go
+ * on. The two share only what Slurm's locks or shadow_lock guard.
  *
  * When slurmctld ends, or makes way for a new process, it saves its state only if nobody holds one
- * of its locks: so from then on the thread takes none and keeps none.
+ * of its locks: so from then on the threads take none and keep none.
  *
- * slurmctld ends with exit() while the thread runs, and calls fini() only in builds that find
- * leaks. So exit() must tear down nothing that the thread uses, and the thread waits only for its
- * file descriptor, Slurm's locks and the file.
+ * slurmctld ends with exit() while the threads run, and calls fini() only in builds that find
+ * leaks. So exit() must tear down nothing that they use, and they wait only for their file
+ * descriptor, Slurm's locks and, the first one, the file.
  */
 #include "sched/shadow.h"
 
@@ -27,9 +31,14 @@
 /* A look costs an open() and two stat(). A changed file is to be in force within 5 s. */
 #define LOOK_EVERY_MS 1000
 
-static pthread_t thread;
-static bool running; /* for the thread that calls node_init and fini alone */
-static int wake_file = -1;
+/* A thread that looks again and again. */
+struct looker {
+	void *(*run)(void *);
+	pthread_t thread;
+	bool running; /* for the thread that calls node_init and fini alone */
+};
+
+static int wake_file = -1; /* of both; nobody reads it, so it wakes both */
 static atomic_bool stopping;
 
 /* A changed file is exchanged at once, and its next change no sooner than after so many looks: each
@@ -382,69 +391,102 @@ static void look_at_orders(void)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-static void *follow(void *unused)
+/* Looks until fini() or a closed file ends it. */
+static void look_again_and_again(void (*look)(void))
 {
 	struct pollfd wake = {.fd = wake_file, .events = POLLIN};
 
-	(void)unused;
 	while (!atomic_load(&stopping)) {
-		if (poll(&wake, 1, LOOK_EVERY_MS) == 0) {
-			shadow_follow_look();
-			look_at_launches();
-			look_at_orders();
-		} else if (wake.revents & POLLNVAL) {
+		if (poll(&wake, 1, LOOK_EVERY_MS) == 0)
+			look();
+		else if (wake.revents & POLLNVAL)
 			break;
-		}
 	}
+}
+
+static void *follow(void *unused)
+{
+	(void)unused;
+	look_again_and_again(shadow_follow_look);
 	return NULL;
 }
 
-void shadow_follow_begin(void)
+static void look_at_gangs(void)
+{
+	look_at_launches();
+	look_at_orders();
+}
+
+static void *serve_gangs(void *unused)
+{
+	(void)unused;
+	look_again_and_again(look_at_gangs);
+	return NULL;
+}
+
+static struct looker follower_thread = {.run = follow};
+static struct looker gang_thread = {.run = serve_gangs};
+
+static int make_wake_file(void)
+{
+	if (wake_file < 0)
+		wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return wake_file < 0 ? errno : 0;
+}
+
+/* Begins it unless it runs. Returns false, with errno set, if that is impossible. */
+static bool begin(struct looker *looker)
 {
 	sigset_t all, before;
 	int rc;
 
-	if (running)
-		return;
-	atomic_store(&stopping, false);
-	wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	rc = wake_file < 0 ? errno : 0;
+	if (looker->running)
+		return true;
+	rc = make_wake_file();
 	if (!rc) {
 		/* only the thread that waits for slurmctld's signals may receive them */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
-		rc = pthread_create(&thread, NULL, follow, NULL);
+		rc = pthread_create(&looker->thread, NULL, looker->run, NULL);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
-	running = !rc;
-	if (running)
-		return;
+	looker->running = !rc;
 	errno = rc;
-	error("onespine: no thread to follow the topology file: %m; scontrol reconfigure puts a "
-	      "changed one in force");
-	if (wake_file >= 0)
-		close(wake_file);
-	wake_file = -1;
+	return !rc;
 }
 
-static void end_thread(void)
+static void end(struct looker *looker)
 {
-	atomic_store(&stopping, true);
-	if (eventfd_write(wake_file, 1) == 0)
-		pthread_join(thread, NULL);
-	close(wake_file);
-	wake_file = -1;
-	running = false;
+	if (looker->running)
+		pthread_join(looker->thread, NULL);
+	looker->running = false;
+}
+
+void shadow_follow_begin(void)
+{
+	if (!follower_thread.running && !gang_thread.running)
+		atomic_store(&stopping, false);
+	if (!begin(&follower_thread))
+		error("onespine: no thread to follow the topology file: %m; scontrol reconfigure "
+		      "puts a changed one in force");
+	if (!begin(&gang_thread))
+		error("onespine: no thread for gangs whose nodes are launched: %m; they wait");
 }
 
 bool shadow_follows(void)
 {
-	return running;
+	return follower_thread.running;
 }
 
 void shadow_follow_end(void)
 {
-	if (running)
-		end_thread();
+	atomic_store(&stopping, true);
+	if (wake_file >= 0 && eventfd_write(wake_file, 1) == 0) {
+		end(&gang_thread);
+		end(&follower_thread);
+	}
+	if (wake_file >= 0)
+		close(wake_file);
+	wake_file = -1;
 	memset(&follower, 0, sizeof(follower));
 }

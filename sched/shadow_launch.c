@@ -5,7 +5,7 @@
  * Nobody knows the place of a cloud's node before it runs. With `unlaunched: launch` a gang may be
  * given such nodes (lib/place/launch.h). It stays CONFIGURING, in which Slurm starts none of its
  * processes and no Prolog, until all of its nodes run and their places are known; then it goes on,
- * or back to the queue. The thread of shadow_follow.c looks at these gangs once a second;
+ * or back to the queue. A thread of shadow_follow.c looks at these gangs once a second;
  * select_p_job_ready() asks for the result.
  *
  * An entry of the job's spank_job_env[], which Slurm keeps with the job, says how often the gang

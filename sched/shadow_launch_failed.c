@@ -7,7 +7,7 @@
  * if slurmctld was killed in between; NO_HOLD_JOBS leaves the gang in the queue when it ends. Nodes
  * that another start has replaced are powered down.
  *
- * The thread of shadow_follow.c calls this, with slurmctld's write locks for jobs, nodes and
+ * A thread of shadow_follow.c calls this, with slurmctld's write locks for jobs, nodes and
  * partitions.
  */
 #include "sched/shadow.h"

@@ -143,15 +143,17 @@ void shadow_report_bad_topology(const struct osp_found_topology *found, const ch
 
 /* --- shadow_follow.c -------------------------------------------------------------------------- */
 
-/* Begins the thread, once. Called in select_p_node_init() and not in init(), which a standby
+/* Begins the threads, each once. Called in select_p_node_init() and not in init(), which a standby
  * controller runs too. */
 void shadow_follow_begin(void);
 
-/* Ends the thread and waits for its end. The caller holds no lock. */
+/* Ends the threads and waits for their end. The caller holds no lock. */
 void shadow_follow_end(void);
-bool shadow_follows(void); /* the thread runs. For the threads of select_p_node_init() and fini() */
 
-/* Does what the thread does once a second. The caller holds no lock. */
+/* Returns whether a thread follows the file. For the threads of select_p_node_init() and fini(). */
+bool shadow_follows(void);
+
+/* Does what that thread does once a second. The caller holds no lock. */
 void shadow_follow_look(void);
 
 /* --- shadow_layout.c -------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 # core_follow.bats - a changed topology file comes in force by itself
 
 load helpers
+load fuse_helpers
 
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/good.topology" 2 2 2
@@ -25,11 +26,8 @@ put_topology() {
 	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
 }
 
-# One that ended early leaves nothing that could wait for it.
 teardown() {
-	if [[ -n ${fuse:-} ]] && kill "$fuse" 2>/dev/null; then
-		wait "$fuse" || true
-	fi
+	unmount_fuse
 	end_test
 }
 
@@ -285,15 +283,8 @@ large() {
 }
 
 @test "a file system that does not answer: slurmctld goes on, and ends when it is told to" {
-	[[ -c /dev/fuse ]] || skip 'no FUSE here'
 	silent=$BATS_TEST_TMPDIR/silent
-	mkdir "$silent"
-	on_cluster test -c /dev/fuse -a -d "$silent" || skip 'no FUSE in that root'
-	python3 "$BATS_TEST_DIRNAME/silent_fuse.py" "$silent" >"$BATS_TEST_TMPDIR/fuse" 2>&1 3>&- &
-	fuse=$!
-	await 10 grep -q . "$BATS_TEST_TMPDIR/fuse"
-	grep -q mounted "$BATS_TEST_TMPDIR/fuse" || skip "FUSE cannot be mounted: $(cat "$BATS_TEST_TMPDIR/fuse")"
-	on_cluster grep -q " $silent " /proc/self/mounts || skip 'that root does not see what is mounted here'
+	mount_fuse "$silent" silent_fuse.py
 	replace_by_link "$silent/onespine.topology"
 	await 10 waits_for_a_file_system
 	placed_under s
@@ -306,15 +297,9 @@ large() {
 }
 
 @test "a file system that remembers files, as NFS does for a minute: a topology that another host replaces there is in force within 5 s" {
-	[[ -c /dev/fuse ]] || skip 'no FUSE here'
 	local mounted=$BATS_TEST_TMPDIR/mounted served=$BATS_TEST_TMPDIR/served
-	mkdir "$mounted" "$served"
-	on_cluster test -c /dev/fuse -a -d "$mounted" || skip 'no FUSE in that root'
-	python3 "$BATS_TEST_DIRNAME/caching_fuse.py" "$mounted" "$served" >"$BATS_TEST_TMPDIR/fuse" 2>&1 3>&- &
-	fuse=$!
-	await 10 grep -q . "$BATS_TEST_TMPDIR/fuse"
-	grep -q mounted "$BATS_TEST_TMPDIR/fuse" || skip "FUSE cannot be mounted: $(cat "$BATS_TEST_TMPDIR/fuse")"
-	on_cluster grep -q " $mounted " /proc/self/mounts || skip 'that root does not see what is mounted here'
+	mkdir "$served"
+	mount_fuse "$mounted" caching_fuse.py "$served"
 	named first >"$served/onespine.topology"
 	replace_by_link "$mounted/onespine.topology"
 	await 10 log_since "$in_force"
@@ -328,18 +313,4 @@ large() {
 	mv "$served/new" "$served/onespine.topology"
 	await 5 log_since "$in_force"
 	placed_under second
-}
-
-# replace_by_link TARGET: mv and ln would look at the target
-replace_by_link() {
-	python3 -c 'import os, sys
-os.symlink(sys.argv[1], sys.argv[2] + ".new")
-os.rename(sys.argv[2] + ".new", sys.argv[2])' "$1" "$ONESPINE_CLUSTER/onespine.topology"
-}
-
-# A thread of slurmctld's waits for an answer of FUSE.
-waits_for_a_file_system() {
-	local pid
-	pid=$(<"$ONESPINE_CLUSTER/run/slurmctld.pid")
-	cat "/proc/$pid/task/"*/wchan 2>/dev/null | tr '\0' '\n' | grep -q 'request_wait_answer\|fuse'
 }

@@ -7,6 +7,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 load launch_helpers
+load fuse_helpers
 
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'END'
@@ -32,6 +33,7 @@ setup() {
 
 teardown() {
 	local status=0
+	unmount_fuse
 	end_test || status=1
 	scancel --user="$(id -un)" 2>/dev/null || true
 	cluster_stop "$BATS_TEST_TMPDIR/cluster" || status=1
@@ -252,6 +254,21 @@ no_step_runs() {
 	ec2_says n1,n2,n3,n4,n5,n6,n7,n8 n9
 	await_job "$job" RUNNING 60
 	await 30 test -s "$RAN"
+}
+
+@test "a topology on a file system that does not answer: a launch goes on by the topology in use, and ends after launch_place" {
+	job=$(gang 8)
+	await_job "$job" CONFIGURING
+	mount_fuse "$BATS_TEST_TMPDIR/silent" silent_fuse.py
+	replace_by_link "$BATS_TEST_TMPDIR/silent/onespine.topology"
+	await 10 waits_for_a_file_system
+	start_nodes n1 n2 n3 n4 n5 n6 n7 n8
+	await 60 note_holds "$job" 'launched in vain: the places of 8 nodes were not known 20s after all nodes ran'
+	waits_for_a_file_system
+	unmount_fuse
+	ec2_says n1,n2,n3,n4,n5,n6,n7,n8 n9
+	begin_soon "$job"
+	await_job "$job" RUNNING 60
 }
 
 @test "a gang that cannot go back to the queue is not launched, and says that it waits; one on known nodes is" {
