@@ -26,7 +26,8 @@ libonespine_la_SOURCES += \
 	lib/cloud/block_end.c lib/cloud/block_end.h \
 	lib/topology/builder_finish.c lib/topology/compare.c lib/topology/compare.h \
 	lib/topology/follow.c lib/topology/follow.h lib/topology/ib_fabric.h lib/topology/ib_hosts.c \
-	lib/topology/ib_scan.c lib/topology/ib_units.c lib/topology/import.c lib/topology/import_build.c \
+	lib/topology/ib_rails.c lib/topology/ib_scan.c lib/topology/ib_units.c \
+	lib/topology/import.c lib/topology/import_build.c \
 	lib/topology/import_csv.c lib/topology/import_private.h lib/topology/import_ec2.c \
 	lib/topology/import_names.c lib/topology/kind.c lib/topology/kind.h \
 	lib/topology/launch_groups.c lib/topology/launch_groups.h lib/topology/leaf_list.c lib/topology/leaf_list.h lib/topology/leaf_pack.c lib/topology/leaf_pack.h \

@@ -3,7 +3,7 @@
  * ib_fabric.h - what sweeps of an InfiniBand fabric have seen, until it is built
  *
  * ib_scan.c reads ibnetdiscover's text into devices and links; ib_hosts.c finds the host of each
- * channel adapter; ib_units.c finds the units and builds. A GUID identifies a device, so several
+ * channel adapter; ib_units.c finds the units and builds; ib_rails.c names swapped rails. A GUID identifies a device, so several
  * sweeps of one fabric are joined. Inside lib/ only.
  */
 #ifndef OSP_IB_FABRIC_H
@@ -28,6 +28,8 @@ struct osp_ib_device {
 	bool listed;   /* has an entry of its own, not only a mention as a peer */
 	bool linked;   /* has a link */
 	uint32_t host; /* an adapter's, or OSP_IB_NO_HOST */
+	const char
+		*adapter; /* what its host calls an adapter with a host, "mlx5_0"; NULL: unknown */
 };
 
 /* Each link, once for every time that a sweep reported it; so usually twice. */
@@ -71,6 +73,10 @@ int osp_ib_link(struct osp_import *import, uint32_t from, uint32_t to,
 
 /* Finds the host of each adapter (ib_hosts.c). Returns 0, or -1 with `error` set. */
 int osp_ib_name_hosts(struct osp_import *import, struct osp_error *error);
+
+/* Names hosts whose rails are swapped by their cables (ib_rails.c). `level`, by device, is 1 for a
+ * leaf. Returns 0, or -1 with `error` set. */
+int osp_ib_report_rails(struct osp_import *import, const uint32_t *level, struct osp_error *error);
 
 /* Builds the topology (ib_units.c). Returns NULL with `error` set. */
 struct osp_topology *osp_ib_build(struct osp_import *import, struct osp_error *error);

@@ -175,6 +175,8 @@ static int name_adapter(struct naming *naming, struct osp_ib_device *device)
 		return 0;
 	if (named && options->adapters && !osp_glob_matches(options->adapters, adapter))
 		return 0;
+	if (named && osp_import_copy(naming->import, adapter, &device->adapter))
+		return osp_import_no_memory(naming->error);
 	if (options->map)
 		return name_by_map(naming, device, named ? host : NULL);
 	if (named)

@@ -329,6 +329,8 @@ static struct osp_topology *build(struct units *units)
 {
 	drop_repeated_links(units->fabric);
 	find_leaves(units);
+	if (osp_ib_report_rails(units->import, units->level, units->error))
+		return NULL;
 	for_links(units, join_leaf);
 	climb(units);
 	if (!units->level_count) {

@@ -290,6 +290,58 @@ static void level_names_are_the_users(void **state)
 	       "tor S-0000000000000001: n1\n");
 }
 
+/* Writes what -p reports of five hosts of two adapters each; `leaf` has, by host, the leaves of its
+ * two adapters, "12" or "21" or "11". */
+static void write_rails(const char *const leaf[5], char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	for (int host = 0; host < 5; host++) {
+		for (int rail = 0; rail < 2; rail++)
+			used += (size_t)snprintf(
+				text + used, bytes - used,
+				"CA %d 1 0x%016x 4x NDR - SW %c %d 0x%016x ( 'n%d mlx5_%d' - 's%c' "
+				")\n",
+				40 + 2 * host + rail, 0xa0 + 2 * host + rail, leaf[host][rail],
+				2 * host + rail + 1, leaf[host][rail] - '0', host + 1, rail,
+				leaf[host][rail]);
+	}
+	for (int number = 1; number <= 2; number++)
+		used += (size_t)snprintf(text + used, bytes - used,
+					 "SW %d 33 0x%016x 4x NDR - SW 9 %d 0x%016x ( 's%d' - 's9' "
+					 ")\n",
+					 number, number, number, 9, number);
+	snprintf(text + used, bytes - used, "SW 9 9 0x%016x 4x SDR 's9'\n", 9);
+}
+
+static void a_host_whose_rails_are_swapped_is_named(void **state)
+{
+	static const struct {
+		const char *leaf[5];
+		const char *warned;
+	} cases[] = {
+		{{"12", "12", "12", "12", "12"}, ""},
+		{{"12", "12", "21", "12", "12"},
+		 "rails are swapped by the cables of n3: n3's mlx5_0 is on switch "
+		 "S-0000000000000002, where most hosts have mlx5_1; the place is the same\n"},
+		{{"21", "12", "12", "12", "21"},
+		 "rails are swapped by the cables of n[1,5]: n1's mlx5_0 is on switch "
+		 "S-0000000000000002, where most hosts have mlx5_1; the place is the same\n"},
+		/* a cable to a second leaf, and leaves with all adapters of a host, have no rail */
+		{{"12", "12", "11", "12", "12"}, ""},
+		{{"11", "11", "11", "22", "22"}, ""},
+		{{"12", "21", "12", "21", "11"}, ""},
+	};
+	char text[4096], warned[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		write_rails(cases[i].leaf, text, sizeof(text));
+		free(import_warned(NULL, text, warned, sizeof(warned)));
+		assert_string_equal(warned, cases[i].warned);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +356,7 @@ int main(void)
 		cmocka_unit_test(two_sweeps_come_together_by_guid),
 		cmocka_unit_test(what_is_no_whole_sweep_is_refused),
 		cmocka_unit_test(level_names_are_the_users),
+		cmocka_unit_test(a_host_whose_rails_are_swapped_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
