@@ -81,6 +81,7 @@ struct question {
 	const char *id_name; /* "InstanceId": numbered from 1 */
 	const char *rest;    /* of the form */
 	size_t most;	     /* ids a call */
+	bool answers_some;   /* an answer to all of its ids has some record */
 };
 
 /* One call's ids; those that EC2 does not know are NULL. */
@@ -132,6 +133,29 @@ static enum osp_ec2_outcome ask_page(const struct batch *batch, const char *toke
 	return outcome;
 }
 
+static size_t count_ids(const struct batch *batch)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < batch->count; i++)
+		count += batch->ids[i] != NULL;
+	return count;
+}
+
+/* Judges an answer by its records. Of instances that run, one without any says nothing. */
+static enum osp_ec2_outcome judge_records(const struct batch *batch, size_t records,
+					  struct osp_error *error)
+{
+	size_t asked = count_ids(batch);
+
+	if (records || !batch->question->answers_some)
+		return OSP_EC2_ANSWERED;
+	osp_error_set(
+		error, "EC2's answer to %s says nothing of the %zu instance%s that %s asked about",
+		batch->question->action, asked, osp_plural_s(asked), asked == 1 ? "was" : "were");
+	return OSP_EC2_CALL_FAILED;
+}
+
 /* Asks for all pages of one call. If a token has expired, it begins again, and `record` may get an
  * instance a second time; the import takes each once. */
 static enum osp_ec2_outcome ask_pages(const struct batch *batch, struct osp_ec2_answer *answer,
@@ -139,6 +163,7 @@ static enum osp_ec2_outcome ask_pages(const struct batch *batch, struct osp_ec2_
 {
 	char token[OSP_EC2_TOKEN_BYTES] = "";
 	enum osp_ec2_outcome outcome;
+	size_t records = 0;
 
 	for (int page = 0; page < PAGES_MAX; page++) {
 		outcome = ask_page(batch, token, answer, error);
@@ -146,7 +171,10 @@ static enum osp_ec2_outcome ask_pages(const struct batch *batch, struct osp_ec2_
 			token[0] = '\0';
 			continue;
 		}
-		if (outcome != OSP_EC2_ANSWERED || !answer->token[0])
+		records += answer->record_count;
+		if (outcome == OSP_EC2_ANSWERED && !answer->token[0])
+			return judge_records(batch, records, error);
+		if (outcome != OSP_EC2_ANSWERED)
 			return outcome;
 		if (!strcmp(token, answer->token)) {
 			osp_error_set(error, "EC2 gives the same NextToken of %s twice",
@@ -243,7 +271,7 @@ int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_
 			      struct osp_error *error)
 {
 	static const struct question question = {"DescribeInstanceTopology", "InstanceId", "",
-						 IDS_A_CALL};
+						 IDS_A_CALL, true};
 
 	return ask(ec2, &question, ids, count, listener, gaps, error);
 }
@@ -253,7 +281,8 @@ int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, si
 				 struct osp_error *error)
 {
 	static const struct question question = {"DescribeCapacityReservationTopology",
-						 "CapacityReservationId", "", RESERVATIONS_MOST};
+						 "CapacityReservationId", "", RESERVATIONS_MOST,
+						 false};
 
 	return ask(ec2, &question, ids, count, listener, gaps, error);
 }
@@ -263,7 +292,7 @@ int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t cou
 			 struct osp_error *error)
 {
 	static const struct question question = {"DescribeCapacityReservations",
-						 "CapacityReservationId", "", IDS_A_CALL};
+						 "CapacityReservationId", "", IDS_A_CALL, false};
 
 	return ask(ec2, &question, ids, count, listener, gaps, error);
 }
@@ -276,7 +305,7 @@ int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size
 		"DescribeInstances", "Filter.2.Value",
 		"&MaxResults=1000&Filter.1.Name=instance-state-name&Filter.1.Value.1=running"
 		"&Filter.2.Name=private-ip-address",
-		ADDRESSES_A_CALL};
+		ADDRESSES_A_CALL, false};
 
 	return ask(ec2, &question, addresses, count, listener, gaps, error);
 }
@@ -289,7 +318,7 @@ int osp_ec2_instances(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 		"DescribeInstances", "Filter.2.Value",
 		"&MaxResults=1000&Filter.1.Name=instance-state-name&Filter.1.Value.1=running"
 		"&Filter.2.Name=instance-id",
-		ADDRESSES_A_CALL};
+		ADDRESSES_A_CALL, false};
 
 	return ask(ec2, &question, ids, count, listener, gaps, error);
 }
@@ -300,7 +329,7 @@ int osp_ec2_interfaces_of(struct osp_ec2 *ec2, const char *const *instances, siz
 {
 	static const struct question question = {
 		"DescribeNetworkInterfaces", "Filter.1.Value",
-		"&MaxResults=1000&Filter.1.Name=attachment.instance-id", ADDRESSES_A_CALL};
+		"&MaxResults=1000&Filter.1.Name=attachment.instance-id", ADDRESSES_A_CALL, false};
 
 	return ask(ec2, &question, instances, count, listener, gaps, error);
 }
@@ -311,7 +340,8 @@ int osp_ec2_interfaces_at(struct osp_ec2 *ec2, const char *const *addresses, siz
 {
 	static const struct question question = {
 		"DescribeNetworkInterfaces", "Filter.1.Value",
-		"&MaxResults=1000&Filter.1.Name=addresses.private-ip-address", ADDRESSES_A_CALL};
+		"&MaxResults=1000&Filter.1.Name=addresses.private-ip-address", ADDRESSES_A_CALL,
+		false};
 
 	return ask(ec2, &question, addresses, count, listener, gaps, error);
 }
@@ -322,7 +352,7 @@ int osp_ec2_group_rules(struct osp_ec2 *ec2, const char *const *groups, size_t c
 {
 	static const struct question question = {"DescribeSecurityGroupRules", "Filter.1.Value",
 						 "&MaxResults=1000&Filter.1.Name=group-id",
-						 ADDRESSES_A_CALL};
+						 ADDRESSES_A_CALL, false};
 
 	return ask(ec2, &question, groups, count, listener, gaps, error);
 }
@@ -332,7 +362,8 @@ int osp_ec2_placement_groups(struct osp_ec2 *ec2, const char *const *names, size
 			     struct osp_error *error)
 {
 	static const struct question question = {"DescribePlacementGroups", "Filter.1.Value",
-						 "&Filter.1.Name=group-name", ADDRESSES_A_CALL};
+						 "&Filter.1.Name=group-name", ADDRESSES_A_CALL,
+						 false};
 
 	return ask(ec2, &question, names, count, listener, gaps, error);
 }

@@ -250,6 +250,14 @@ static enum osp_ec2_outcome refused(struct trying *trying, const struct osp_http
 	return *again ? OSP_EC2_CALL_FAILED : failed(trying, http->status, answer);
 }
 
+/* Returns whether it answers the action, and is not a page of something between EC2 and us. */
+static bool is_answer_to(const char *action, const struct osp_ec2_answer *answer)
+{
+	size_t length = strlen(action);
+
+	return !strncmp(answer->root, action, length) && !strcmp(answer->root + length, "Response");
+}
+
 /* Reads an answer of status 200. Half an answer says nothing: only a whole one is passed on. */
 static enum osp_ec2_outcome accept_answer(struct trying *trying, const struct osp_http_answer *http,
 					  size_t most, osp_ec2_record_f *record, void *context,
@@ -260,7 +268,11 @@ static enum osp_ec2_outcome accept_answer(struct trying *trying, const struct os
 
 	*again = false;
 	snprintf(name, sizeof(name), "EC2's answer to %s", trying->action);
-	if (!osp_ec2_read(name, http->body, http->body_bytes, most, NULL, NULL, answer, &words))
+	if (!osp_ec2_read(name, http->body, http->body_bytes, most, NULL, NULL, answer, &words) &&
+	    !is_answer_to(trying->action, answer))
+		osp_error_set(&words, "%s is <%s>, and not <%sResponse>: not from EC2", name,
+			      answer->root, trying->action);
+	if (!words.text[0])
 		return osp_ec2_read(name, http->body, http->body_bytes, most, record, context,
 				    answer, trying->error)
 			       ? OSP_EC2_ALL_FAIL

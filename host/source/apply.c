@@ -378,7 +378,7 @@ char *osp_apply_list_kept(const char *path, const struct osp_topology *topology,
 	if (!asked_s || !names || read_asked(path, &asked, &ignored))
 		count = 0;
 	for (uint32_t node = 0; node < count; node++) {
-		if (!asked_s[node] || asked_s[node] == asked.last_s ||
+		if (asked_s[node] == asked.last_s ||
 		    !osp_place_ages(osp_topology_note(topology, node)))
 			continue;
 		names[used++] = osp_topology_node_name(topology, node);

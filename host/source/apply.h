@@ -58,8 +58,9 @@ int osp_apply_read_asked(const char *path, const struct osp_topology *topology, 
 
 /*
  * Lists the nodes whose places age (lib/topology/place_age.h) and which FILE.asked has from an
- * earlier question than the last one: they were kept while calls about them failed. Returns a
- * hostlist, to be freed, and the time of the oldest; NULL: there are none, or it cannot be read.
+ * earlier question than the last one, or not at all: they were kept while calls about them failed.
+ * Returns a hostlist, to be freed, and the time of the oldest, 0 if that is unknown; NULL: there are
+ * none, or it cannot be read.
  */
 char *osp_apply_list_kept(const char *path, const struct osp_topology *topology, int64_t *oldest_s);
 

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/cloud/ec2.h"
 #include "host/source/source.h"
@@ -440,7 +441,8 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 {
 	struct asking *asking = context;
 	uint32_t number = find_reservation(asking, record->id), run = 0, between = 0;
-	int64_t total = osp_ec2_count(record->total_count), unused = osp_ec2_free(record);
+	int64_t total = osp_ec2_count(record->total_count),
+		unused = osp_ec2_free(record, (int64_t)time(NULL));
 	struct reservation *reservation;
 
 	(void)error;

@@ -116,7 +116,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		return;
 	}
 	reading->lengths[reading->depth++] = used;
-	if (reading->depth > 1)
+	if (reading->depth == 1)
+		snprintf(reading->answer->root, sizeof(reading->answer->root), "%.*s",
+			 (int)sizeof(reading->answer->root) - 1, name);
+	else
 		snprintf(reading->path + used, PATH_BYTES - used, "/%s", name);
 }
 

@@ -66,6 +66,7 @@ struct osp_ec2_record {
 };
 
 struct osp_ec2_answer {
+	char root[64];			 /* its first element: "DescribeInstancesResponse"; cut */
 	char token[OSP_EC2_TOKEN_BYTES]; /* of the next page; "" for none */
 	char code[OSP_EC2_VALUE_BYTES];	 /* of a refusal: "UnauthorizedOperation"; "" for none */
 	char message[1024];		 /* cut */
@@ -106,9 +107,10 @@ int64_t osp_ec2_time(const char *text);
 int64_t osp_ec2_count(const char *text);
 
 /* Returns how many instances of a reservation nobody uses; all of them if EC2 does not report it,
- * and before the reservation is active: of a block EC2 may count none as free then. -1 if EC2 does
- * not even report their number. */
-int64_t osp_ec2_free(const struct osp_ec2_record *record);
+ * and before the reservation is active: of a block EC2 may count none as free then. None of one that
+ * has ended at `now_s`, or is in a state from which it does not become active. -1 if EC2 does not
+ * even report their number. */
+int64_t osp_ec2_free(const struct osp_ec2_record *record, int64_t now_s);
 
 /* Returns whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);

@@ -143,11 +143,30 @@ int64_t osp_ec2_count(const char *text)
 	return osp_read_number(&text, INT32_MAX, &count) && !*text ? (int64_t)count : -1;
 }
 
-int64_t osp_ec2_free(const struct osp_ec2_record *record)
-{
-	int64_t available = osp_ec2_count(record->available_count);
+/* States of a reservation that has not begun and may. Others but "active" hold nothing any more. */
+static const char *const coming_states[] = {"scheduled", "pending", "payment-pending", "assessing",
+					    "delayed"};
 
-	return available >= 0 && !strcmp(record->state, "active")
-		       ? available
-		       : osp_ec2_count(record->total_count);
+static bool is_coming(const char *state)
+{
+	for (size_t i = 0; i < sizeof(coming_states) / sizeof(*coming_states); i++) {
+		if (!strcmp(state, coming_states[i]))
+			return true;
+	}
+	return false;
+}
+
+int64_t osp_ec2_free(const struct osp_ec2_record *record, int64_t now_s)
+{
+	int64_t total = osp_ec2_count(record->total_count), ends_s = osp_ec2_time(record->ends);
+	int64_t available = osp_ec2_count(record->available_count);
+	bool is_active = !strcmp(record->state, "active");
+
+	if (total < 0 && (available < 0 || !is_active))
+		return -1;
+	if (ends_s && ends_s <= now_s)
+		return 0;
+	if (is_active)
+		return available >= 0 ? available : total;
+	return is_coming(record->state) || !*record->state ? total : 0;
 }

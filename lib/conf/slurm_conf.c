@@ -261,6 +261,20 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
+const char *osp_slurm_conf_of_node_line(const struct osp_slurm_conf *conf,
+					const struct osp_slurm_word *word, const char *key)
+{
+	const char *value = osp_slurm_conf_of_line(conf, word, key);
+
+	while (!value && word > conf->words) {
+		word--;
+		if (word->starts_line && strcasecmp(word->key, "NodeName") == 0 &&
+		    strcasecmp(word->value, "DEFAULT") == 0)
+			value = osp_slurm_conf_of_line(conf, word, key);
+	}
+	return value;
+}
+
 struct search {
 	const char *name;
 	size_t place;

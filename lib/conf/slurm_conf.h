@@ -80,6 +80,10 @@ const struct osp_slurm_word *osp_slurm_conf_words(const struct osp_slurm_conf *c
 const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 				   const struct osp_slurm_word *word, const char *key);
 
+/* Returns the same of a NodeName line, or else what the last NodeName=DEFAULT line before it says. */
+const char *osp_slurm_conf_of_node_line(const struct osp_slurm_conf *conf,
+					const struct osp_slurm_word *word, const char *key);
+
 /*
  * Returns the address of a node: NodeAddr of the line that names it, else NodeHostname, else its
  * name. Returns NULL if no line names it, or if that list has fewer addresses than names. Valid

@@ -188,10 +188,11 @@ struct osp_doctor_facts {
 	const char *topology_copy;
 	bool copies_hidden; /* the caller may not look there */
 	/* What `topology watch` left beside the topology, in seconds since 1970; 0: unknown. */
-	int64_t held_s;	  /* when an answer was held; 0: none is */
-	int64_t asked_s;  /* when a cloud last reported where nodes are; 0 also without a cloud */
+	int64_t held_s;	 /* when an answer was held; 0: none is */
+	int64_t asked_s; /* when a cloud last reported where nodes are; 0: no place is a cloud's; -1:
+			     nobody knows */
 	const char *kept; /* nodes whose places were kept since, as calls about them failed; NULL */
-	int64_t kept_s;	  /* when the oldest of these was reported */
+	int64_t kept_s;	  /* when the oldest of these was reported; 0: nobody knows */
 	int64_t now_s;	  /* on this host */
 	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
 	bool reserves_block_ends;  /* watch.block_ends of onespine.yaml */

@@ -217,12 +217,18 @@ static void check_asked(struct osp_diagnosis *diagnosis)
 	int64_t age_s = facts->now_s - facts->asked_s;
 
 	if (!facts->watch_enabled || !facts->asked_s ||
-	    age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
+	    (facts->asked_s > 0 && age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s))
 		return;
-	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "the cloud last answered %lld minutes ago where nodes are: one that has started "
-		 "since has no place",
-		 (long long)age_s / 60);
+	if (facts->asked_s > 0)
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "the cloud last answered %lld minutes ago where nodes are: one that has "
+			 "started since has no place",
+			 (long long)age_s / 60);
+	else
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "nobody knows when the cloud last answered where nodes are: %s.asked says "
+			 "nothing of it",
+			 facts->topology_path);
 	osp_cure(diagnosis,
 		 "systemctl status onespine-topology-watch says why; onespine topology discover "
 		 "asks once");
@@ -235,12 +241,19 @@ static void check_kept(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	int64_t age_s = facts->now_s - facts->kept_s;
 
-	if (!facts->kept || age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
+	if (!facts->kept ||
+	    (facts->kept_s && age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s))
 		return;
-	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "the places of %s are up to %lld minutes old: the cloud's calls about them have "
-		 "failed since",
-		 facts->kept, (long long)age_s / 60);
+	if (facts->kept_s)
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "the places of %s are up to %lld minutes old: the cloud's calls about "
+			 "them have failed since",
+			 facts->kept, (long long)age_s / 60);
+	else
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "the places of %s are of unknown age: the cloud's calls about them have "
+			 "failed since",
+			 facts->kept);
 	osp_cure(diagnosis, "systemctl status onespine-topology-watch says why");
 }
 

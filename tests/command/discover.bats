@@ -333,6 +333,18 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 		long|a value longer than any of EC2's
 		many|more records than were asked for
 	END
+	# well-formed, and yet no answer
+	while IFS='|' read -r what words; do
+		state ".faults = [{action: \"DescribeInstanceTopology\", do: \"$what\"}]"
+		expect 1 "onespine: EC2's answer to DescribeInstanceTopology $words" onespine topology discover --from=ec2 --nodes=map -o u
+		expect 0 "onespine: warning: 1 call failed, 4 nodes keep the place of the last good answer: EC2's answer to DescribeInstanceTopology $words
+unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine topology discover --from=ec2 --nodes=map -o t
+		cmp t first
+		[[ ! -e u && ! -e t.held ]]
+	done <<-END
+		foreign|is <html>, and not <DescribeInstanceTopologyResponse>: not from EC2
+		nothing|says nothing of the 4 instances that were asked about
+	END
 	state '.faults = [{action: "DescribeInstanceTopology", do: "drop"}]'
 	run -1 onespine topology discover --from=ec2 --nodes=map -o t
 	[[ $output == "onespine: EC2 cannot be reached in region us-west-2: http://127.0.0.1:"*": Empty reply from server" ]]
@@ -755,6 +767,20 @@ gangs of 2: 6
 gangs of 4: 3
 gangs of 8: 1" onespine topology survey --reservation=cr-1,cr-2
 	expect 0 '[[20,8],[4,4]]' jq -c '[.reservations[] | [.instances, .free]]' <(onespine topology survey --json --reservation=cr-1,cr-2)
+	# nor does one that has ended, whatever EC2 still counts in it
+	state '.reservations = [
+		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20, "state": "expired"},
+		{"id": "cr-2", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 8, "available": 8, "ends": "2026-01-01T11:30:00.000Z"},
+		{"id": "cr-3", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 4, "available": 4, "state": "cancelled"},
+		{"id": "cr-4", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 4, "available": 2}]'
+	expect 0 "cr-1: 20 of p5.48xlarge, 0 of them free, expired, on spine nn-s
+cr-2: 8 of p5.48xlarge, 0 of them free, active, on spine nn-s, jobs until 2026-01-01T11:00:00
+cr-3: 4 of p5.48xlarge, 0 of them free, cancelled, on spine nn-s
+cr-4: 4 of p5.48xlarge, 2 of them free, active, on spine nn-s
+the largest gang on one spine: 2 nodes
+gangs of 1: 2
+gangs of 2: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
+	expect 0 '[[20,0],[8,0],[4,0],[4,2]]' jq -c '[.reservations[] | [.instances, .free]]' <(onespine topology survey --json --reservation=cr-1,cr-2,cr-3,cr-4)
 	state '.faults = [{action: "DescribeCapacityReservations", do: "denied"}]'
 	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
 }

@@ -107,6 +107,26 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "$dyn${told}d1,e1 (asleep)"
 }
 
+@test "nodes whose State=CLOUD is from a line of NodeName=DEFAULT are launched like others" {
+	write_topology 1-4
+	cat >>slurm.conf <<-'END'
+		NodeName=DEFAULT State=CLOUD
+		NodeName=DEFAULT Weight=2
+		NodeName=d[1-2]
+		NodeName=s1 State=UNKNOWN
+		NodeName=DEFAULT State=UNKNOWN
+		NodeName=s2
+		PartitionName=dyn Nodes=d[1-2],s[1-2]
+	END
+	printf 'partitions: {dyn: {gang: always}}\n' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" 'no gang gets them then, and none wakes them: d[1-2] (asleep)'
+	holds "$output" '4 of 8 nodes of slurm.conf are not in the topology, and no gang gets them: d[1-2],s[1-2]'
+	printf 'defaults: {unlaunched: launch}\n' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" '2 of 6 nodes of slurm.conf are not in the topology, and no gang gets them: s[1-2]'
+}
+
 @test "a cloud that was last asked long ago, and an answer that is held" {
 	write_topology 1-4
 	jq -c '. + {places: [{source: "ec2", nodes: ["n1 i-1 9", "n2 i-2 9"]}]}' onespine.topology >new
@@ -130,6 +150,21 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	run onespine doctor --offline
 	[[ $output != *"last answered"* ]]
 	holds "$output" "warning: an answer that takes places away or moves nodes has been held for 120 minutes: until it is accepted, a node that starts gets no place from its source (places)"
+}
+
+@test "places of which nobody knows when they were asked for are not taken for new ones" {
+	write_topology 1-4
+	jq -c '. + {places: [{source: "ec2", nodes: ["n1 i-1 9", "n2 i-2 9", "n3 i-3 9"]}]}' onespine.topology >new
+	cat new >onespine.topology
+	export ONESPINE_TEST_ROOT=$PWD/root
+	mkdir -p root/etc/systemd/system/multi-user.target.wants
+	ln -s /lib/systemd/system/onespine-topology-watch.service root/etc/systemd/system/multi-user.target.wants/
+	run onespine doctor --offline
+	holds "$output" "warning: nobody knows when the cloud last answered where nodes are: $PWD/onespine.topology.asked says nothing of it (places)"
+	echo "$(date +%s) n1,n3" >onespine.topology.asked
+	run onespine doctor --offline
+	[[ $output != *'nobody knows when the cloud'* ]]
+	holds "$output" "warning: the places of n2 are of unknown age: the cloud's calls about them have failed since (places)"
 }
 
 @test "onespine.yaml: refused, or written by others" {

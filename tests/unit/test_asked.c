@@ -99,12 +99,34 @@ static void a_clock_that_is_set_back_hides_none(void **state)
 	expect_kept(times, "n2", 1999);
 }
 
+/* Of a place that was kept while FILE.asked was gone nobody knows the age: it is not a new one. */
+static void a_time_that_is_lost_is_unknown(void **state)
+{
+	const struct times *times = *state;
+	int64_t asked_s[4] = {0};
+	struct osp_error error = {.text = ""};
+
+	note(times, NULL, 1000);
+	note(times, "n2\n", 2000);
+	unlink(times->asked);
+	note(times, "n2\n", 3000);
+	assert_int_equal(osp_apply_read_asked(times->path, times->topology, asked_s, &error), 0);
+	assert_int_equal(asked_s[osp_topology_find_node(times->topology, "n1")], 3000);
+	assert_int_equal(asked_s[osp_topology_find_node(times->topology, "n2")], 0);
+	expect_kept(times, "n2", 0);
+	note(times, "n2\nn3\n", 4000);
+	expect_kept(times, "n[2-3]", 0);
+	note(times, NULL, 5000);
+	expect_kept(times, "", 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(kept_places_have_the_time_of_their_answer, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_hides_none, begin, end),
+		cmocka_unit_test_setup_teardown(a_time_that_is_lost_is_unknown, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,15 @@ static void add_place(const struct osp_topology *topology, uint32_t node, struct
 		osp_text_add(text, "-");
 }
 
+/* Returns when the node was last asked about; "unknown" if nobody knows it of a place that ages. */
+static const char *asked_words(const struct nodes *nodes, uint32_t node, char *when,
+			       size_t when_bytes)
+{
+	if (nodes->asked_s[node])
+		return osp_format_time(nodes->asked_s[node], when, when_bytes);
+	return osp_place_ages(note_of(nodes, node)) ? "unknown" : "-";
+}
+
 static void widen(int *width, const char *word)
 {
 	if ((int)strlen(word) > *width)
@@ -97,13 +106,12 @@ static int print(const struct nodes *nodes)
 			"source", instance, "instance", "asked", age, "place");
 	for (uint32_t rank = 0; rank < count; rank++) {
 		uint32_t n = osp_topology_node_at_rank(topology, rank);
-		int64_t asked_s = nodes->asked_s[n];
 
 		osp_text_printf(&text, "%-*s  %-*s  %-*s  %-19s  %-*s  ", name,
 				osp_topology_node_name(topology, n), source,
 				word_or_dash(note_of(nodes, n)->source), instance,
 				word_or_dash(note_of(nodes, n)->instance_id),
-				asked_s ? osp_format_time(asked_s, when, sizeof(when)) : "-", age,
+				asked_words(nodes, n, when, sizeof(when)), age,
 				age_words(nodes, n));
 		add_place(topology, n, &text);
 		osp_text_add(&text, "\n");
@@ -134,6 +142,8 @@ static json_t *node_to_json(const struct nodes *nodes, uint32_t n)
 		json_object_set_new(object, "boot_s", json_integer(note->boot_s));
 	if (nodes->asked_s[n])
 		json_object_set_new(object, "asked_s", json_integer(nodes->asked_s[n]));
+	else if (osp_place_ages(note))
+		json_object_set_new(object, "asked_s", json_null());
 	json_object_set_new(object, "place", json_string(age_words(nodes, n)));
 	json_object_set_new(object, "in", in);
 	return object;

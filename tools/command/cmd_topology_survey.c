@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef OSP_HAVE_CLOUD
 
@@ -68,7 +69,8 @@ static int note_place(const struct osp_ec2_record *record, void *context, struct
 static int note_size(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct reservation *reservation = find(context, record->id);
-	int64_t total = osp_ec2_count(record->total_count), unused = osp_ec2_free(record);
+	int64_t total = osp_ec2_count(record->total_count),
+		unused = osp_ec2_free(record, (int64_t)time(NULL));
 
 	(void)error;
 	if (!reservation)
@@ -168,9 +170,11 @@ static void print_reservation(const struct reservation *r, struct osp_text *text
 		osp_text_printf(text, "%ld of them free, ", r->free);
 	osp_text_printf(text, "%s, %s%s", r->state, r->spine[0] ? "on spine " : "on no known spine",
 			r->spine);
+	if (r->ends_s && r->starts_s)
+		osp_text_printf(text, ", from %s",
+				osp_format_time(r->starts_s, from, sizeof(from)));
 	if (r->ends_s)
-		osp_text_printf(text, ", from %s, jobs until %s",
-				osp_format_time(r->starts_s, from, sizeof(from)),
+		osp_text_printf(text, ", jobs until %s",
 				osp_format_time(osp_block_end_jobs_s(r->ends_s, r->type), until,
 						sizeof(until)));
 	osp_text_add(text, "\n");
@@ -213,7 +217,8 @@ static int print_json(const struct survey *survey)
 		json_object_set_new(object, "instances", json_integer(r->total));
 		json_object_set_new(object, "free", json_integer(r->free));
 		if (r->ends_s) {
-			json_object_set_new(object, "starts", osp_json_time(r->starts_s));
+			json_object_set_new(object, "starts",
+					    r->starts_s ? osp_json_time(r->starts_s) : json_null());
 			json_object_set_new(
 				object, "jobs_until",
 				osp_json_time(osp_block_end_jobs_s(r->ends_s, r->type)));

@@ -60,16 +60,22 @@ void osp_report_kept_places(const struct osp_call *call, const struct osp_world 
 
 	if (path && world->topology && world->from_slurm)
 		nodes = osp_apply_list_kept(path, world->topology, &oldest_s);
-	if (nodes && text)
+	if (nodes && text && oldest_s)
 		osp_text_printf(text,
 				"%s: places since %s or later: EC2's calls about them have failed "
 				"since\n",
 				nodes, osp_format_time(oldest_s, when, sizeof(when)));
+	else if (nodes && text)
+		osp_text_printf(text,
+				"%s: places of unknown age: EC2's calls about them have failed "
+				"since\n",
+				nodes);
 	if (nodes && root) {
 		json_t *object = json_object();
 
 		json_object_set_new(object, "nodes", osp_json_string(nodes));
-		json_object_set_new(object, "asked", osp_json_time(oldest_s));
+		json_object_set_new(object, "asked",
+				    oldest_s ? osp_json_time(oldest_s) : json_null());
 		json_object_set_new(root, "kept_places", object);
 	}
 	free(nodes);

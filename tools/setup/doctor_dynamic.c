@@ -91,7 +91,7 @@ static int note_dynamic(const char *name, void *context)
 
 static void look_at_nodes(struct dynamic *dynamic, const struct osp_slurm_word *line)
 {
-	const char *state = osp_slurm_conf_of_line(dynamic->conf, line, "State");
+	const char *state = osp_slurm_conf_of_node_line(dynamic->conf, line, "State");
 
 	if (state && !strcasecmp(state, "CLOUD"))
 		(void)osp_hostlist_expand(line->value, note_dynamic, dynamic, NULL);

@@ -193,7 +193,7 @@ static int look_for_node(const char *name, void *context)
 /* Returns whether a node that is in no topology may be launched for a gang. */
 static bool is_launched(const struct osp_doctor *doctor, const struct osp_slurm_word *line)
 {
-	const char *state = osp_slurm_conf_of_line(doctor->conf, line, "State");
+	const char *state = osp_slurm_conf_of_node_line(doctor->conf, line, "State");
 
 	return doctor->config && osp_config_launches(doctor->config) && state &&
 	       !strcasecmp(state, "CLOUD");
@@ -326,19 +326,23 @@ static void gather_unknown_names(struct osp_doctor *doctor, const struct osp_top
 	free(names);
 }
 
-/* Finds when a cloud last reported where nodes are. 0: never, or the topology is of no cloud. */
+/* Finds when a cloud last reported where nodes are. 0: the topology is of no cloud; -1: no file says
+ * when. */
 static int64_t last_asked(const char *path, const struct osp_topology *topology)
 {
 	uint32_t count = osp_topology_node_count(topology);
 	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s)), last_s = 0;
 	struct osp_error ignored = {.text = ""};
 
-	if (asked_s && !osp_apply_read_asked(path, topology, asked_s, &ignored)) {
-		for (uint32_t node = 0; node < count; node++) {
-			if (osp_place_boot_s(osp_topology_note(topology, node)) &&
-			    asked_s[node] > last_s)
-				last_s = asked_s[node];
-		}
+	if (asked_s)
+		(void)osp_apply_read_asked(path, topology, asked_s, &ignored);
+	for (uint32_t node = 0; asked_s && node < count; node++) {
+		if (!osp_place_boot_s(osp_topology_note(topology, node)))
+			continue;
+		if (!last_s)
+			last_s = -1;
+		if (asked_s[node] && asked_s[node] > last_s)
+			last_s = asked_s[node];
 	}
 	free(asked_s);
 	return last_s;
