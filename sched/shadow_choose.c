@@ -218,13 +218,16 @@ static void deliver(const struct choice *choice, const struct osp_choice *decisi
 static void report(const struct choice *choice, const char *waits)
 {
 	const job_record_t *job = choice->call->job;
-	char old[OSP_SENTENCE_BYTES], vain[128], says[3 * OSP_SENTENCE_BYTES];
+	char old[OSP_SENTENCE_BYTES], vain[128], says[4 * OSP_SENTENCE_BYTES];
+	char none[OSP_SENTENCE_BYTES];
+	const char *unasked = shadow_launch_unasked(job, &choice->gang->effective);
 	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
 	uint32_t count = choice->gang->old_places;
-	bool last = in_vain.times && !shadow_launch_may(job, &choice->gang->effective);
+	bool last = in_vain.times && !unasked && !shadow_launch_may(job, &choice->gang->effective);
 
-	snprintf(says, sizeof(says), "%s%s%s%s%s", waits, count ? "; " : "",
-		 count ? osp_sentence_old_places(count, old, sizeof(old)) : "",
+	snprintf(says, sizeof(says), "%s%s%s%s%s%s%s", waits, unasked ? "; " : "",
+		 unasked ? osp_sentence_unasked(unasked, none, sizeof(none)) : "",
+		 count ? "; " : "", count ? osp_sentence_old_places(count, old, sizeof(old)) : "",
 		 in_vain.times ? "; " : "",
 		 in_vain.times ? osp_sentence_in_vain(in_vain.times, in_vain.node_s, last, vain,
 						      sizeof(vain))

@@ -178,7 +178,17 @@ static struct osp_launchable launchable(const job_record_t *job,
 		.requeues = job->details->requeue,
 		.has_reservation = job->resv_name && !shadow_keeps(job),
 		.in_vain = shadow_launched_in_vain(job).times,
+		.unasked = osp_topology_unasked(shadow_state.read),
 	};
+}
+
+const char *shadow_launch_unasked(const job_record_t *job, const struct osp_effective *effective)
+{
+	struct osp_launchable gang = launchable(job, effective);
+
+	gang.unasked = false;
+	return osp_launch_may(&gang, policy_of(job)) ? osp_topology_unasked(shadow_state.read)
+						     : NULL;
 }
 
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective)

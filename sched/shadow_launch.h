@@ -21,6 +21,10 @@ struct shadow_gang;
 /* Returns whether nodes may be launched for this job now. */
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective);
 
+/* Returns why none are launched for it, if that is all that keeps them: nobody would say where they
+ * are (osp_topology_unasked()). NULL: it is not. */
+const char *shadow_launch_unasked(const job_record_t *job, const struct osp_effective *effective);
+
 /* How often launches for a job were in vain, and what they cost: the time from each such start to
  * the return to the queue, times the job's nodes. */
 struct shadow_in_vain {

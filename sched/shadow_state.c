@@ -389,10 +389,20 @@ bool shadow_state_exchange(struct shadow_exchange *other)
 	return true;
 }
 
+/* Returns whether nodes are launched by both, or by neither for one reason: otherwise gangs that
+ * wait are looked at again. */
+static bool launches_alike(const struct osp_topology *a, const struct osp_topology *b)
+{
+	const char *one = osp_topology_unasked(a), *other = osp_topology_unasked(b);
+
+	return !one == !other && (!one || !strcmp(one, other));
+}
+
 bool shadow_state_exchange_read(struct shadow_exchange *other)
 {
 	if (other->generation != shadow_state.generation || !shadow_state.topology ||
 	    !osp_topology_same_fabric(shadow_state.topology, other->fabric.topology) ||
+	    !launches_alike(shadow_state.read, other->read) ||
 	    !shadow_places_same(other->fabric.place_boot_s))
 		return false;
 	exchange_read(other);

@@ -61,6 +61,21 @@ const char *osp_ec2_region(const struct osp_ec2 *ec2)
 	return ec2->region;
 }
 
+const char *osp_ec2_unasked(const struct osp_ec2 *ec2)
+{
+	return ec2->unasked.text[0] ? ec2->unasked.text : NULL;
+}
+
+void osp_ec2_probe(struct osp_ec2 *ec2)
+{
+	struct osp_ec2_answer answer;
+	struct osp_error ignored = {.text = ""};
+
+	(void)osp_ec2_call(ec2, "DescribeInstanceTopology",
+			   "Action=DescribeInstanceTopology&Version=" VERSION "&DryRun=true", 0,
+			   NULL, NULL, &answer, &ignored);
+}
+
 /* --- forms ------------------------------------------------------------------------------------ */
 
 static void add_value(struct osp_text *form, const char *value)

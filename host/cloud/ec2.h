@@ -31,6 +31,19 @@ void osp_ec2_close(struct osp_ec2 *ec2); /* NULL is allowed */
 
 const char *osp_ec2_region(const struct osp_ec2 *ec2);
 
+/*
+ * Returns why calls so far were refused without which no instance's place can be asked for, where
+ * only an administrator can change that: "EC2 denies DescribeInstanceTopology to ..: its policy
+ * must allow .."; NULL: none was.
+ */
+const char *osp_ec2_unasked(const struct osp_ec2 *ec2);
+
+/*
+ * Has EC2 say whether it would answer DescribeInstanceTopology (DryRun), for osp_ec2_unasked().
+ * What else goes wrong says nothing.
+ */
+void osp_ec2_probe(struct osp_ec2 *ec2);
+
 /* What is missing. */
 struct osp_ec2_gaps {
 	uint32_t failed_calls;	/* nobody knows more about their ids now */

@@ -150,22 +150,41 @@ struct trying {
 	struct osp_error *error;
 };
 
+/* Notes a refusal that only an administrator can change, if no place can be asked for without the
+ * action. What follows it in EC2's own words may be long. */
+static void note_unasked(const struct trying *trying, const char *words)
+{
+	if (!strcmp(trying->action, "DescribeInstanceTopology") ||
+	    !strcmp(trying->action, "DescribeInstances"))
+		osp_error_set(&trying->ec2->unasked, "%s", words);
+}
+
+static enum osp_ec2_outcome refuse_all(const struct trying *trying,
+				       const struct osp_ec2_answer *answer, const char *words)
+{
+	note_unasked(trying, words);
+	osp_error_set(trying->error, "%s (%s: %.160s)", words, answer->code, answer->message);
+	return OSP_EC2_ALL_FAIL;
+}
+
 static enum osp_ec2_outcome denied(const struct trying *trying, const struct osp_ec2_answer *answer)
 {
-	osp_error_set(
-		trying->error,
-		"EC2 denies %s to %s: its policy must allow ec2:%s on resource * (%s: %.160s)",
-		trying->action, trying->ec2->credentials.source, trying->action, answer->code,
-		answer->message);
-	return OSP_EC2_ALL_FAIL;
+	char words[OSP_ERROR_TEXT_BYTES];
+
+	snprintf(words, sizeof(words),
+		 "EC2 denies %s to %s: its policy must allow ec2:%s on resource *", trying->action,
+		 trying->ec2->credentials.source, trying->action);
+	return refuse_all(trying, answer, words);
 }
 
 static enum osp_ec2_outcome no_identity(const struct trying *trying,
 					const struct osp_ec2_answer *answer)
 {
-	osp_error_set(trying->error, "EC2 does not take the keys of %s (%s: %.160s)",
-		      trying->ec2->credentials.source, answer->code, answer->message);
-	return OSP_EC2_ALL_FAIL;
+	char words[OSP_ERROR_TEXT_BYTES];
+
+	snprintf(words, sizeof(words), "EC2 does not take the keys of %s",
+		 trying->ec2->credentials.source);
+	return refuse_all(trying, answer, words);
 }
 
 /*
@@ -216,9 +235,10 @@ static enum osp_ec2_outcome failed(const struct trying *trying, long status,
 static enum osp_ec2_outcome unsupported(const struct trying *trying,
 					const struct osp_ec2_answer *answer)
 {
-	osp_error_set(trying->error, "region %s has no %s (%s: %.160s)", trying->ec2->region,
-		      trying->action, answer->code, answer->message);
-	return OSP_EC2_ALL_FAIL;
+	char words[OSP_ERROR_TEXT_BYTES];
+
+	snprintf(words, sizeof(words), "region %s has no %s", trying->ec2->region, trying->action);
+	return refuse_all(trying, answer, words);
 }
 
 /* Decides what to do about a refusal; *again: ask once more. */

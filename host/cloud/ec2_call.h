@@ -17,8 +17,9 @@ struct osp_ec2 {
 	int64_t clock_offset_s; /* to be added to this machine's clock */
 	char region[OSP_REGION_BYTES];
 	char endpoint[OSP_ENDPOINT_BYTES];
-	int64_t last_ms; /* when the last call of a topology action began; monotonic */
-	bool own_signer; /* curl signs no token */
+	int64_t last_ms;	  /* when the last call of a topology action began; monotonic */
+	bool own_signer;	  /* curl signs no token */
+	struct osp_error unasked; /* why it does not say where instances are; "": it may */
 };
 
 enum osp_ec2_outcome {

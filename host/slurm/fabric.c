@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clean.h"
 #include "lib/policy/node_policy.h"
 #include "lib/topology/place_age.h"
 #include "lib/topology/readers.h"
@@ -387,8 +388,10 @@ struct osp_world osp_world_for(const struct osp_world *world, const char *partit
 			       const struct osp_launchable *gang)
 {
 	struct osp_world seen = *world;
+	struct osp_launchable asked = *gang;
 
-	if (!world->without_reserved || osp_launch_may_in(gang, world->config, partitions))
+	asked.unasked = world->unasked[0];
+	if (!world->without_reserved || osp_launch_may_in(&asked, world->config, partitions))
 		return seen;
 	seen.topology = world->without_reserved;
 	seen.old_places += osp_nodeset_count(world->reserved_places);
@@ -459,6 +462,7 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 	osp_progress_begin(by_files ? "reading files" : "asking slurmctld");
 	result = by_files ? open_files(files, world, &topology, error)
 			  : open_slurm(files, world, &topology, error);
+	osp_copy_clean(world->unasked, sizeof(world->unasked), osp_topology_unasked(topology));
 	if (result == 0 && world->from_slurm && topology)
 		result = find_reserved_places(world->snapshot, topology, &world->reserved_places,
 					      error);

@@ -59,6 +59,7 @@ struct osp_world {
 	   gangs for which nodes may be launched count it; NULL: none */
 	struct osp_nodeset *reserved_places;
 	struct osp_topology *without_reserved; /* `topology` without these places; NULL: the same */
+	char unasked[OSP_UNASKED_BYTES];       /* osp_topology_unasked() of the one in force; "" */
 	/* with all places; requests are read by it, as slurmctld does; NULL only if it may lack */
 	const struct osp_topology *all_places;
 };

@@ -183,6 +183,26 @@ enum osp_applied osp_apply_topology(const char *path, const struct osp_topology 
 	return kept;
 }
 
+void osp_apply_unasked(const char *path, const char *unasked, const char *source)
+{
+	struct osp_error ignored = {.text = ""};
+	bool there;
+	size_t bytes;
+	char *old = read_kept(path, &bytes, &there, &ignored), *text = NULL;
+	struct osp_topology *topology =
+		old ? osp_read_onespine_topology(path, old, bytes, &ignored) : NULL;
+
+	if (topology) {
+		osp_topology_set_unasked(topology, unasked);
+		text = osp_write_onespine_topology(topology, source);
+	}
+	if (text && strcmp(old, text) != 0)
+		(void)osp_write_trusted(path, text, strlen(text), &ignored);
+	osp_topology_free(topology);
+	free(text);
+	free(old);
+}
+
 enum osp_applied osp_apply_held(const char *path, struct osp_error *error)
 {
 	char *held = beside(path, ".held", error);

@@ -43,6 +43,12 @@ char *osp_apply_held_path(const char *path);
  * freed. */
 char *osp_reports_path(const char *path);
 
+/*
+ * Notes in the topology at `path`, if there is one, why its source cannot be asked
+ * (osp_topology_unasked()); "": it can. What cannot be written is noted by the next answer.
+ */
+void osp_apply_unasked(const char *path, const char *unasked, const char *source);
+
 /* Puts FILE.held in FILE's place. */
 enum osp_applied osp_apply_held(const char *path, struct osp_error *error);
 
@@ -59,8 +65,8 @@ int osp_apply_read_asked(const char *path, const struct osp_topology *topology, 
 /*
  * Lists the nodes whose places age (lib/topology/place_age.h) and which FILE.asked has from an
  * earlier question than the last one, or not at all: they were kept while calls about them failed.
- * Returns a hostlist, to be freed, and the time of the oldest, 0 if that is unknown; NULL: there are
- * none, or it cannot be read.
+ * Returns a hostlist, to be freed, and the time of the oldest, 0 if that is unknown; NULL: there
+ * are none, or it cannot be read.
  */
 char *osp_apply_list_kept(const char *path, const struct osp_topology *topology, int64_t *oldest_s);
 

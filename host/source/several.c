@@ -175,6 +175,8 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 		osp_error_set(error, "%s: %.400s", several->sources->list[source]->name,
 			      wrong.text);
 	}
+	if (answer.unasked[0])
+		memcpy(several->answer->unasked, answer.unasked, sizeof(answer.unasked));
 	if (answer.warnings.data)
 		osp_text_add(&several->answer->warnings, answer.warnings.data);
 	osp_source_answer_clear(&answer);
@@ -269,6 +271,7 @@ static enum osp_applied keep_several(struct several *several, const char *path,
 	several->answer->topology = merge(several, false, error);
 	if (!several->answer->topology)
 		return OSP_APPLIED_FAILED;
+	osp_topology_set_unasked(several->answer->topology, several->answer->unasked);
 	kept = osp_apply_topology(path, several->answer->topology, several->sources->words, nodes,
 				  NULL, change, error);
 	if (kept == OSP_APPLIED_FAILED || (held && hold(several, path, error)) || failed)
@@ -307,6 +310,28 @@ int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_q
 	return answer->topology ? 0 : -1;
 }
 
+static enum osp_applied keep(const struct osp_sources *sources, const char *path,
+			     const struct osp_source_question *question,
+			     const struct osp_node_list *nodes,
+			     const struct osp_topology_guard *guard,
+			     struct osp_source_answer *answer, struct osp_topology_change *change,
+			     struct osp_error *error)
+{
+	struct several several = {.sources = sources, .question = question, .answer = answer};
+	enum osp_applied kept;
+
+	if (sources->count == 1) {
+		if (ask_only(sources, question, answer, error))
+			return OSP_APPLIED_FAILED;
+		osp_topology_set_unasked(answer->topology, answer->unasked);
+		return osp_apply_topology(path, answer->topology, sources->words, nodes, guard,
+					  change, error);
+	}
+	kept = keep_several(&several, path, nodes, guard, change, error);
+	several_free(&several);
+	return kept;
+}
+
 enum osp_applied osp_sources_keep(const struct osp_sources *sources, const char *path,
 				  const struct osp_source_question *question,
 				  const struct osp_node_list *nodes,
@@ -314,17 +339,12 @@ enum osp_applied osp_sources_keep(const struct osp_sources *sources, const char 
 				  struct osp_source_answer *answer,
 				  struct osp_topology_change *change, struct osp_error *error)
 {
-	struct several several = {.sources = sources, .question = question, .answer = answer};
 	enum osp_applied kept;
 
 	memset(change, 0, sizeof(*change));
-	if (sources->count == 1) {
-		if (ask_only(sources, question, answer, error))
-			return OSP_APPLIED_FAILED;
-		return osp_apply_topology(path, answer->topology, sources->words, nodes, guard,
-					  change, error);
-	}
-	kept = keep_several(&several, path, nodes, guard, change, error);
-	several_free(&several);
+	kept = keep(sources, path, question, nodes, guard, answer, change, error);
+	/* the last good one stays, and whether nodes may be launched by it is known anew */
+	if (kept == OSP_APPLIED_HELD || (kept == OSP_APPLIED_FAILED && answer->unasked[0]))
+		osp_apply_unasked(path, answer->unasked, sources->words);
 	return kept;
 }

@@ -33,6 +33,9 @@ struct osp_source_answer {
 	struct osp_topology *topology;
 	struct osp_text warnings; /* a line each */
 	struct osp_text kept;	  /* nodes whose place is the previous one, a line each */
+	/* why it could not say where a node is that starts now (osp_topology_unasked()); "": it
+	   could, as far as is known. Also if there is no answer. */
+	char unasked[OSP_UNASKED_BYTES];
 };
 
 typedef int osp_source_f(const struct osp_source_question *question,

@@ -16,6 +16,7 @@
 
 #include "host/cloud/ec2.h"
 #include "host/source/source.h"
+#include "lib/base/clean.h"
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
 #include "lib/base/text.h"
@@ -670,15 +671,25 @@ static int answer_with_levels(struct asking *asking, struct osp_error *error)
 	return asking->answer->topology ? 0 : -1;
 }
 
-static int ask(struct asking *asking)
+static bool has_instances(const struct asking *asking)
+{
+	uint32_t i = 0;
+
+	while (i < asking->question->nodes->count && !asking->ids[i])
+		i++;
+	return i < asking->question->nodes->count;
+}
+
+static int ask_ec2(struct asking *asking)
 {
 	struct osp_import_options options = {.allow_missing = true};
 	struct osp_name_map *map;
 	int rc = -1;
 
-	asking->ec2 = osp_ec2_open(asking->error);
-	if (!asking->ec2 || find_instances(asking) || check_instances(asking))
+	if (find_instances(asking) || check_instances(asking))
 		return -1;
+	if (!has_instances(asking))
+		osp_ec2_probe(asking->ec2);
 	if (!may_have_places(asking))
 		return answer_with_levels(asking, asking->error);
 	map = make_map(asking);
@@ -705,6 +716,20 @@ static int ask(struct asking *asking)
 	osp_name_map_free(map);
 	if (rc)
 		osp_error_set(asking->error, "out of memory");
+	return rc;
+}
+
+/* Asks, and notes whether EC2 would say where a node is that is launched now. */
+static int ask(struct asking *asking)
+{
+	const char *unasked;
+	int rc = -1;
+
+	asking->ec2 = osp_ec2_open(asking->error);
+	if (asking->ec2)
+		rc = ask_ec2(asking);
+	unasked = asking->ec2 ? osp_ec2_unasked(asking->ec2) : asking->error->text;
+	osp_copy_clean(asking->answer->unasked, sizeof(asking->answer->unasked), unasked);
 	return rc;
 }
 

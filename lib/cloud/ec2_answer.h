@@ -107,9 +107,9 @@ int64_t osp_ec2_time(const char *text);
 int64_t osp_ec2_count(const char *text);
 
 /* Returns how many instances of a reservation nobody uses; all of them if EC2 does not report it,
- * and before the reservation is active: of a block EC2 may count none as free then. None of one that
- * has ended at `now_s`, or is in a state from which it does not become active. -1 if EC2 does not
- * even report their number. */
+ * and before the reservation is active: of a block EC2 may count none as free then. None of one
+ * that has ended at `now_s`, or is in a state from which it does not become active. -1 if EC2 does
+ * not even report their number. */
 int64_t osp_ec2_free(const struct osp_ec2_record *record, int64_t now_s);
 
 /* Returns whether a refusal's message names the id as a word of its own. */

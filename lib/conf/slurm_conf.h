@@ -80,7 +80,9 @@ const struct osp_slurm_word *osp_slurm_conf_words(const struct osp_slurm_conf *c
 const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 				   const struct osp_slurm_word *word, const char *key);
 
-/* Returns the same of a NodeName line, or else what the last NodeName=DEFAULT line before it says. */
+/*
+ * Returns the same of a NodeName line, or else what the last NodeName=DEFAULT line before it says.
+ */
 const char *osp_slurm_conf_of_node_line(const struct osp_slurm_conf *conf,
 					const struct osp_slurm_word *word, const char *key);
 

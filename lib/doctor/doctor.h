@@ -188,9 +188,10 @@ struct osp_doctor_facts {
 	const char *topology_copy;
 	bool copies_hidden; /* the caller may not look there */
 	/* What `topology watch` left beside the topology, in seconds since 1970; 0: unknown. */
-	int64_t held_s;	 /* when an answer was held; 0: none is */
-	int64_t asked_s; /* when a cloud last reported where nodes are; 0: no place is a cloud's; -1:
-			     nobody knows */
+	int64_t held_s; /* when an answer was held; 0: none is */
+	/* when a cloud last reported where nodes are; 0: no place is a cloud's; -1: nobody knows */
+	int64_t asked_s;
+	const char *unasked; /* why the cloud cannot be asked where a node is that starts; NULL */
 	const char *kept; /* nodes whose places were kept since, as calls about them failed; NULL */
 	int64_t kept_s;	  /* when the oldest of these was reported; 0: nobody knows */
 	int64_t now_s;	  /* on this host */

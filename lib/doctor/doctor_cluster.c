@@ -257,6 +257,16 @@ static void check_kept(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "systemctl status onespine-topology-watch says why");
 }
 
+static void check_unasked(struct osp_diagnosis *diagnosis)
+{
+	if (!diagnosis->facts->unasked)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "a node that starts gets no place, and none are launched for gangs: %s",
+		 diagnosis->facts->unasked);
+	osp_cure(diagnosis, "then wait for the next question, or run onespine topology discover");
+}
+
 static void check_booted(struct osp_diagnosis *diagnosis)
 {
 	const char *nodes = diagnosis->facts->running.old_places;
@@ -426,6 +436,7 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 	check_launch_groups(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);
+	check_unasked(diagnosis);
 	check_kept(diagnosis);
 	check_booted(diagnosis);
 }

@@ -21,7 +21,8 @@ bool osp_launchable(const struct osp_launchable *gang, const struct osp_policy *
 
 bool osp_launch_may(const struct osp_launchable *gang, const struct osp_policy *policy)
 {
-	return osp_launchable(gang, policy) && gang->in_vain < policy->launch_tries;
+	return osp_launchable(gang, policy) && gang->in_vain < policy->launch_tries &&
+	       !gang->unasked;
 }
 
 bool osp_launch_may_in(const struct osp_launchable *gang, const struct osp_config *config,

@@ -24,6 +24,7 @@ struct osp_launchable {
 	bool requeues;	      /* it may go back to the queue */
 	bool has_reservation; /* other than the one that keeps nodes for its next start */
 	uint32_t in_vain;     /* how often nodes were launched for it in vain */
+	bool unasked;	      /* nobody would say where they are (osp_topology_unasked()) */
 };
 
 /* Returns whether the gang can be judged when its nodes run, and put back. */
@@ -36,7 +37,7 @@ bool osp_launch_judgeable(const struct osp_launchable *gang);
  */
 bool osp_launchable(const struct osp_launchable *gang, const struct osp_policy *policy);
 
-/* Returns whether it does, and the gang has tries left. */
+/* Returns whether it does, the gang has tries left, and its nodes' places can be asked for. */
 bool osp_launch_may(const struct osp_launchable *gang, const struct osp_policy *policy);
 
 /* Returns the same of a gang that may run in several partitions ("a,b"; NULL: the policy's

@@ -317,6 +317,13 @@ const char *osp_sentence_in_vain(uint32_t times, uint64_t node_s, bool last, cha
 	return buffer;
 }
 
+const char *osp_sentence_unasked(const char *words, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 "no nodes are launched, as nobody could say where they are: %s", words);
+	return buffer;
+}
+
 const char *osp_sentence_moved(const char *level, uint32_t nodes, uint32_t together,
 			       const char *apart, const char *when, char *buffer,
 			       size_t buffer_bytes)

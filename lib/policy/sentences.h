@@ -56,6 +56,10 @@ const char *osp_sentence_unplaced(uint32_t nodes, int64_t after_s, char *buffer,
 const char *osp_sentence_in_vain(uint32_t times, uint64_t node_s, bool last, char *buffer,
 				 size_t buffer_bytes);
 
+/* Says why no nodes are launched for a gang: "no nodes are launched, as nobody could say where they
+ * are: EC2 denies ..". */
+const char *osp_sentence_unasked(const char *words, char *buffer, size_t buffer_bytes);
+
 /* Says that a running gang's nodes are now apart: "moved: since 2026-11-23T14:10:02 3 of its 4
  * nodes are on one spine, and n4 is not". `apart` has the others, in Slurm's notation. */
 const char *osp_sentence_moved(const char *level, uint32_t nodes, uint32_t together,

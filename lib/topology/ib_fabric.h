@@ -3,8 +3,8 @@
  * ib_fabric.h - what sweeps of an InfiniBand fabric have seen, until it is built
  *
  * ib_scan.c reads ibnetdiscover's text into devices and links; ib_hosts.c finds the host of each
- * channel adapter; ib_units.c finds the units and builds; ib_rails.c names swapped rails. A GUID identifies a device, so several
- * sweeps of one fabric are joined. Inside lib/ only.
+ * channel adapter; ib_units.c finds the units and builds; ib_rails.c names swapped rails. A GUID
+ * identifies a device, so several sweeps of one fabric are joined. Inside lib/ only.
  */
 #ifndef OSP_IB_FABRIC_H
 #define OSP_IB_FABRIC_H

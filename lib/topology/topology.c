@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/clean.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/topology/topology_private.h"
@@ -14,6 +15,16 @@
 
 /* The level of availability zones, by the name that EC2's answers give it (import_aws.c). */
 #define ZONE "zone"
+
+const char *osp_topology_unasked(const struct osp_topology *topology)
+{
+	return topology && topology->unasked[0] ? topology->unasked : NULL;
+}
+
+void osp_topology_set_unasked(struct osp_topology *topology, const char *words)
+{
+	osp_copy_clean(topology->unasked, sizeof(topology->unasked), words);
+}
 
 void osp_topology_free(struct osp_topology *topology)
 {

@@ -181,6 +181,18 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 
 /* Returns a node's name; "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
+/* Room for why a cloud cannot be asked, with its end. */
+#define OSP_UNASKED_BYTES 256
+
+/*
+ * Returns why the source could not say where a node is that starts now: "EC2 denies ..", which only
+ * an administrator can change. NULL: nothing is known against it. A topology made of another one,
+ * as by osp_topology_rebase(), does not say it. The second function sets it, cut to fit; NULL or
+ * "": nothing.
+ */
+const char *osp_topology_unasked(const struct osp_topology *topology);
+void osp_topology_set_unasked(struct osp_topology *topology, const char *words);
+
 /* Returns a node's note; NULL if it has none, as in a topology that was typed. */
 const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node);
 /* Returns the note of the node of that name, likewise; NULL too if there is no such node, or

@@ -23,6 +23,7 @@ struct reader {
 	const char *levels[OSP_LEVELS_MAX]; /* bottom first; then the overlays */
 	size_t level_count;		    /* of the tree */
 	size_t overlay_count;
+	const char *unasked; /* NULL: it says nothing of it */
 };
 
 /* The nodes of one domain during the expansion of their list. */
@@ -379,8 +380,8 @@ static int read_places(struct reader *reader, const struct osp_value *root)
 static int read_root(struct reader *reader, const struct osp_value *root)
 {
 	static const char *const keys[] = {"onespine-topology", "source", "levels", "overlays",
-					   "domains",		"nodes",  "places"};
-	const struct osp_value *domains, *nodes, *source;
+					   "domains",		"nodes",  "places", "unasked"};
+	const struct osp_value *domains, *nodes, *source, *unasked;
 
 	if (root->type == OSP_VALUE_MAP && check_version(reader, root))
 		return -1;
@@ -402,6 +403,10 @@ static int read_root(struct reader *reader, const struct osp_value *root)
 	}
 	nodes = osp_value_get(root, "nodes");
 	if (nodes && read_nodes(reader, nodes, OSP_NO_DOMAIN, false))
+		return -1;
+	unasked = osp_value_get(root, "unasked");
+	if (unasked && osp_value_text(reader->document, unasked, OSP_UNASKED_BYTES - 1,
+				      &reader->unasked, reader->error))
 		return -1;
 	return read_places(reader, root);
 }
@@ -425,6 +430,8 @@ struct osp_topology *osp_read_onespine_topology(const char *file, const char *te
 	reader.document = document;
 	if (!read_root(&reader, osp_document_root(document)))
 		topology = osp_builder_finish(reader.builder, false, error);
+	if (topology)
+		osp_topology_set_unasked(topology, reader.unasked);
 	osp_builder_free(reader.builder);
 	osp_document_free(document);
 	return topology;

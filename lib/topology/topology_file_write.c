@@ -216,6 +216,11 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 		add_words(&text, source);
 		osp_text_add(&text, ",\n");
 	}
+	if (osp_topology_unasked(topology)) {
+		osp_text_add(&text, "  \"unasked\": ");
+		add_words(&text, osp_topology_unasked(topology));
+		osp_text_add(&text, ",\n");
+	}
 	add_levels(&text, topology, "levels", 1, osp_topology_level_count(topology));
 	if (osp_topology_overlay_count(topology))
 		add_levels(&text, topology, "overlays", osp_topology_level_count(topology) + 1,

@@ -36,6 +36,7 @@ struct osp_topology {
 	uint32_t *node_by_name; /* by place in the natural order of names */
 	uint32_t *name_place;	/* by node */
 	struct osp_name_table nodes_by_name;
+	char unasked[OSP_UNASKED_BYTES]; /* "": nothing is known against it */
 	/* [inner][outer]: a domain of `inner` that crosses `outer`; set if there is an overlay */
 	uint32_t crossing[OSP_LEVELS_MAX + 1][OSP_LEVELS_MAX + 1];
 };

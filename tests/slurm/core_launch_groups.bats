@@ -132,6 +132,31 @@ place_of() {
 	equal "$(job_field "$job" Restarts)" 0
 }
 
+@test "EC2 may not be asked where nodes are: no gang is launched, and each one that waits names the permission; when it may, the first is" {
+	local words='EC2 denies DescribeInstanceTopology to the environment: its policy must allow ec2:DescribeInstanceTopology on resource *'
+	watch_begins '.faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
+	# no node has run: it is found out all the same
+	await 30 grep -q '"unasked"' "$ONESPINE_CLUSTER/onespine.topology"
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	job=$(submit --gang -N4 --exclusive --requeue --wrap 'sleep 600')
+	await 30 note_holds "$job" "no nodes are launched, as nobody could say where they are: $words"
+	stays 5 job_is "$job" PENDING
+	run onespine why "$job"
+	holds "$output" "no nodes are launched, as nobody could say where they are: $words"
+	run onespine fit -N4 --exclusive
+	holds "$output" "no nodes are launched, as nobody could say where they are: $words"
+	run onespine doctor
+	holds "$output" "wrong: a node that starts gets no place, and none are launched for gangs: $words (places)"
+	ec2
+	await 60 job_is "$job" CONFIGURING
+	run -1 grep '"unasked"' "$ONESPINE_CLUSTER/onespine.topology"
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	are_instances "${nodes[@]}"
+	await_job "$job" RUNNING 90
+	equal "$(job_field "$job" Restarts)" 0
+}
+
 @test "fit and why count the place by the reservation as slurmctld does: where the policy launches nodes, and not where it waits" {
 	scontrol create PartitionName=later Nodes=ALL State=UP
 	watch_begins

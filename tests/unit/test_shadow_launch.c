@@ -281,6 +281,43 @@ static void gives_up_after_its_tries(void **state)
 			 "known");
 }
 
+/* The watch has found out why EC2 would not say where nodes are that start; NULL: it would. */
+static void is_told(const char *unasked)
+{
+	static const char first[] = "{\"onespine-topology\": 1, ";
+	char text[sizeof(file_text) + 128];
+
+	snprintf(text, sizeof(text), "%s%s%s%s%s", first, unasked ? "\"unasked\": \"" : "",
+		 unasked ? unasked : "", unasked ? "\", " : "", file_text + strlen(first));
+	fake_slurm_file("onespine.topology", text);
+	for (int look = 0; look < 6; look++)
+		shadow_follow_look();
+}
+
+static void launches_nothing_where_nobody_could_say_where(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	sleeps(8, 8);
+	busy(50, 0, 2, 100);
+	busy(51, 5, 3, 100);
+	is_told("EC2 denies it");
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job,
+		    "no nodes are launched, as nobody could say where they are: EC2 denies it");
+	job->node_bitmap = fake_bitmap(2, 2);
+	bit_set(job->node_bitmap, 8);
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	FREE_NULL_BITMAP(job->node_bitmap);
+	fake_slurm.schedules = 0;
+	is_told(NULL);
+	assert_int_equal(fake_slurm.schedules, 1);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2-3,8-9");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+}
+
 static void waits_without_the_policy(void **state)
 {
 	job_record_t *job = batch_gang(1, 4, "leaf");
@@ -1468,6 +1505,7 @@ int main(void)
 		TEST(lets_steps_begin_when_it_is_over),
 		TEST(starts_again_where_they_stand_apart),
 		TEST(gives_up_after_its_tries),
+		TEST(launches_nothing_where_nobody_could_say_where),
 		TEST(waits_without_the_policy),
 		TEST(placed_by_their_reservation),
 		TEST(launches_nothing_across_spines),

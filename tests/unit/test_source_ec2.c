@@ -34,6 +34,8 @@ static struct {
 	struct place reservations[3];
 	enum fault reservation_fault; /* of the topology of reservations */
 	enum fault size_fault;
+	const char *unasked; /* what a probe finds out */
+	bool probed;
 	int dummy;
 } fake;
 
@@ -102,6 +104,18 @@ static int answer(const struct place *places, size_t place_count, const char *co
 			return -1;
 	}
 	return 0;
+}
+
+const char *osp_ec2_unasked(const struct osp_ec2 *ec2)
+{
+	(void)ec2;
+	return fake.probed ? fake.unasked : NULL;
+}
+
+void osp_ec2_probe(struct osp_ec2 *ec2)
+{
+	(void)ec2;
+	fake.probed = true;
 }
 
 int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
@@ -504,6 +518,27 @@ static void levels_are_enough_while_no_node_runs(void **state)
 	osp_source_answer_clear(&told);
 }
 
+/* Before a first node runs EC2 is asked nothing about nodes: whether it would answer is probed. */
+static void whether_it_may_be_asked_is_known_before_a_node_runs(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	fake.unasked = "EC2 denies it";
+	for (int groups = 0; groups < 2; groups++) {
+		fake.probed = false;
+		assert_int_equal(ask("", NULL, groups ? GROUPS : NULL, &told, &error), 0);
+		assert_string_equal(told.unasked, "EC2 denies it");
+		osp_source_answer_clear(&told);
+	}
+	fake.probed = false;
+	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	assert_false(fake.probed);
+	assert_string_equal(told.unasked, "");
+	osp_source_answer_clear(&told);
+}
+
 static void without_the_nodes_that_run_it_is_no_answer(void **state)
 {
 	struct osp_listed_node nodes[2] = {
@@ -537,6 +572,7 @@ int main(void)
 		cmocka_unit_test_setup(nodes_that_run_without_an_instance_are_told, start),
 		cmocka_unit_test_setup(instances_of_others_take_room, start),
 		cmocka_unit_test_setup(levels_are_enough_while_no_node_runs, start),
+		cmocka_unit_test_setup(whether_it_may_be_asked_is_known_before_a_node_runs, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

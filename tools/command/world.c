@@ -36,10 +36,25 @@ int osp_call_world_without_topology(const struct osp_call *call, struct osp_worl
 	return open_world(call, true, world, error);
 }
 
+/* Says why no nodes are launched for gangs, where the policy would. */
+static void report_unasked(const struct osp_world *world, struct osp_text *text, json_t *root)
+{
+	char words[OSP_SENTENCE_BYTES];
+
+	if (!world->unasked[0] || !world->config || !osp_config_launches(world->config))
+		return;
+	if (text)
+		osp_text_printf(text, "%s\n",
+				osp_sentence_unasked(world->unasked, words, sizeof(words)));
+	if (root)
+		json_object_set_new(root, "unasked", osp_json_string(world->unasked));
+}
+
 void osp_report_old_places(const struct osp_world *world, struct osp_text *text, json_t *root)
 {
 	char words[OSP_SENTENCE_BYTES];
 
+	report_unasked(world, text, root);
 	if (!world->old_places)
 		return;
 	if (text)

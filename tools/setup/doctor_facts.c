@@ -326,8 +326,8 @@ static void gather_unknown_names(struct osp_doctor *doctor, const struct osp_top
 	free(names);
 }
 
-/* Finds when a cloud last reported where nodes are. 0: the topology is of no cloud; -1: no file says
- * when. */
+/* Finds when a cloud last reported where nodes are. 0: the topology is of no cloud; -1: no file
+ * says when. */
 static int64_t last_asked(const char *path, const struct osp_topology *topology)
 {
 	uint32_t count = osp_topology_node_count(topology);
@@ -382,6 +382,8 @@ static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *t
 	if (held && !stat(held, &status))
 		facts->held_s = (int64_t)status.st_mtime;
 	facts->asked_s = last_asked(facts->topology_path, topology);
+	if (osp_topology_unasked(topology))
+		facts->unasked = osp_doctor_keep(doctor, strdup(osp_topology_unasked(topology)));
 	facts->kept = osp_doctor_keep(
 		doctor, osp_apply_list_kept(facts->topology_path, topology, &facts->kept_s));
 	facts->watch_enabled = is_enabled("multi-user", "onespine-topology-watch.service");
