@@ -387,7 +387,9 @@ static bool is_earliest(const struct one_node *one, int64_t then_s)
 static struct stopped {
 	uint64_t asked; /* identifies the job and the nodes */
 	int64_t at_s;
-	int node; /* those before it were asked about */
+	int node;   /* those before it were asked about */
+	bool again; /* all were, and those up to `until` are asked about again */
+	int until;
 } stopped[STOPPED_MAX];
 
 static uint64_t asked_of(const struct one_node *one)
@@ -464,23 +466,27 @@ static int ask_each(struct one_node *one, bitstr_t *offered, int node, int last)
 	return last + 1;
 }
 
-/* Asks about one after the other, going on where an earlier call stopped. */
+/* Asks about one after the other, going on where an earlier call stopped. What earlier calls asked
+ * about may have changed, so it is asked about again, once, in further calls if need be. */
 static void look_one_by_one(struct one_node *one, bitstr_t *offered)
 {
 	uint64_t asked = asked_of(one);
 	struct stopped *earlier = &stopped[asked % STOPPED_MAX];
-	int64_t now_s = time(NULL);
-	int last = bit_fls(offered), begin = goes_on(one) ? earlier->node : 0, node;
+	const struct stopped begin = goes_on(one) ? *earlier : (struct stopped){.node = 0};
+	int last = bit_fls(offered), until = begin.again && begin.until < last ? begin.until : last;
+	bool again = begin.again;
+	int node = ask_each(one, offered, begin.node, until);
 
 	earlier->asked = 0;
-	node = ask_each(one, offered, begin, last);
-	if (node <= last) {
-		*earlier = (struct stopped){asked, now_s, node};
-		one->cut = true;
-	} else if (last >= 0) {
-		ask_each(one, offered, 0,
-			 begin < last ? begin - 1 : last); /* they may have changed */
+	if (node > until && !again) {
+		again = true;
+		until = begin.node <= last ? begin.node - 1 : last;
+		node = ask_each(one, offered, 0, until);
 	}
+	if (node > until)
+		return;
+	*earlier = (struct stopped){asked, time(NULL), node, again, until};
+	one->cut = true;
 }
 
 /* Takes the nodes out that do not have enough now although no end is awaited: a job past its end is

@@ -439,6 +439,24 @@ static void goes_on_where_it_stopped(void **state)
 	assert_int_equal(list_count(asked.preempted), 1);
 }
 
+/* A node that an earlier call asked about may have what is asked for by now: nobody is preempted
+ * before it was asked about again, though the calls are too few for that too. */
+static void preempts_nobody_before_all_were_asked_again(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 1, true);
+	half_unseen(1, 15, false);
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	world[7].gpus = 8;
+	assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_null(asked.preempted);
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "7");
+	assert_null(asked.preempted);
+}
+
 static void stops_after_a_second(void **state)
 {
 	job_record_t *job = job_of_one_node(4);
@@ -806,6 +824,7 @@ int main(void)
 		TEST(preempts_nobody_for_a_sum),
 		TEST(starts_on_the_empty_node),
 		TEST(goes_on_where_it_stopped),
+		TEST(preempts_nobody_before_all_were_asked_again),
 		TEST(stops_after_a_second),
 		TEST(asks_not_too_often_in_a_call),
 		TEST(counts_memory_by_gpus),
