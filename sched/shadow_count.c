@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 /* How often the account is compared with Slurm's records: whether it has all running jobs, at once;
  * what they hold, in jobs of so many nodes a call (1 ms). With DebugFlags=SelectType every second
  * and all in one call, for tests. */
@@ -232,16 +234,50 @@ static int64_t end_of(const job_record_t *job)
 				 : job->end_time;
 }
 
+/* Returns whether a job shares processors with others of such jobs (_get_job_node_req() in
+ * job_test.c: NODE_CR_AVAILABLE). */
+static bool shares_processors(const job_record_t *job)
+{
+	uint16_t share = job->part_ptr ? job->part_ptr->max_share : 1;
+
+	return (share & SHARED_FORCE) || (share > 1 && job->details->share_res == 1);
+}
+
+/* Returns how many jobs of the partition may have one processor (part_data.c). */
+static uint16_t rows_of(const part_record_t *partition)
+{
+	uint16_t rows = partition->max_share & (uint16_t)~SHARED_FORCE;
+
+	rows = rows ? rows : 1;
+	return xstrcmp(slurm_conf.preempt_type, "preempt/qos") ? rows : rows + 1;
+}
+
+/* Notes with whom a job may have processors in common: with jobs of other partitions, if the one
+ * was laid over the other. */
+static void note_group(const job_record_t *job)
+{
+	uint32_t group = 0;
+
+	if (shadow_may_lie_over(job) || shares_processors(job))
+		group = (uint32_t)osp_hash_words(OSP_HASH_START, job->part_ptr->name) | 1;
+	osp_occupancy_set_group(account, job->job_id, group, group ? rows_of(job->part_ptr) : 1);
+}
+
 /*
  * Notes that the job holds the first `nodes` of job_nodes; `suspended`: without their processors.
  */
 static void hold_nodes(const job_record_t *job, size_t nodes, bool suspended)
 {
-	if (!nodes)
+	if (!nodes) {
 		osp_occupancy_remove(account, job->job_id);
-	else if (osp_occupancy_add(account, job->job_id, end_of(job), job_nodes, nodes) != 0)
+		return;
+	}
+	if (osp_occupancy_add(account, job->job_id, end_of(job), job_nodes, nodes) != 0) {
 		counted = false;
-	else if (suspended)
+		return;
+	}
+	note_group(job);
+	if (suspended)
 		osp_occupancy_set_suspended(account, job->job_id, true);
 }
 
@@ -434,8 +470,10 @@ void shadow_count_rebuilt(void)
 	while (account && osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
 		const job_record_t *job = find_job_record(job_id);
 
-		if (job)
-			osp_occupancy_set_suspended(account, job_id, is_added_without_cpus(job));
+		if (!job)
+			continue;
+		osp_occupancy_set_suspended(account, job_id, is_added_without_cpus(job));
+		note_group(job);
 	}
 	if (account && !counted)
 		count_jobs(time(NULL), true);
@@ -473,17 +511,20 @@ static int ignore_job(void *item, void *context)
 
 bool shadow_may_lie_over(const job_record_t *job)
 {
-	return (slurm_conf.preempt_mode & PREEMPT_MODE_GANG) && job->part_ptr;
+	return job->part_ptr && ((slurm_conf.preempt_mode & PREEMPT_MODE_GANG) ||
+				 (job->part_ptr->max_share & SHARED_FORCE));
 }
 
 /* Returns whether Slurm's plugin lays a job over another without a list of preempted jobs
- * (job_test.c, _job_test(), steps 2 to 4): over jobs of other partitions; with
- * preempt/partition_prio over those of partitions below or beside its own. */
+ * (job_test.c, _job_test(), steps 2 to 4): over jobs of other partitions, without PreemptMode=GANG
+ * if both share; with preempt/partition_prio over those of partitions below or beside its own. */
 static bool lies_over(const job_record_t *job, const job_record_t *other)
 {
 	const part_record_t *above = job->part_ptr, *below = other->part_ptr;
 
 	if (!below || below == above)
+		return false;
+	if (!(slurm_conf.preempt_mode & PREEMPT_MODE_GANG) && !shares_processors(other))
 		return false;
 	return xstrcmp(slurm_conf.preempt_type, "preempt/partition_prio") ||
 	       (below->priority_tier <= above->priority_tier &&

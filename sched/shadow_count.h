@@ -59,8 +59,9 @@ void shadow_count_free_at(const struct osp_occupancy_need *need, const struct os
 			  osp_list_t *preemptable, const job_record_t *over, int64_t now_s,
 			  int64_t *free_at_s);
 
-/* Returns whether a job may be laid over the processors of others, which are suspended for it or
- * take turns with it: with PreemptMode=GANG. */
+/* Returns whether a job may be laid over the processors of others: with PreemptMode=GANG, where
+ * these are suspended for it or take turns with it, and in a partition with OverSubscribe=FORCE,
+ * over those of other such partitions. */
 bool shadow_may_lie_over(const job_record_t *job);
 
 /* Returns whether jobs of the job's partition may share processors (OverSubscribe). */

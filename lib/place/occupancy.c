@@ -321,6 +321,13 @@ bool osp_occupancy_set_end(struct osp_occupancy *occupancy, uint32_t job, int64_
 	return true;
 }
 
+static void job_changed(struct osp_occupancy *occupancy, uint32_t at)
+{
+	for (uint32_t hold = occupancy->jobs[at].first_hold; hold;
+	     hold = occupancy->holds[hold].next_of_job)
+		osp_occupancy_node_changed(occupancy, occupancy->holds[hold].node);
+}
+
 bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, bool suspended)
 {
 	uint32_t at = find_job(occupancy, job);
@@ -328,9 +335,24 @@ bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, 
 	if (!at || occupancy->jobs[at].suspended == suspended)
 		return at != 0;
 	occupancy->jobs[at].suspended = suspended;
-	for (uint32_t hold = occupancy->jobs[at].first_hold; hold;
-	     hold = occupancy->holds[hold].next_of_job)
-		osp_occupancy_node_changed(occupancy, occupancy->holds[hold].node);
+	job_changed(occupancy, at);
+	return true;
+}
+
+bool osp_occupancy_set_group(struct osp_occupancy *occupancy, uint32_t job, uint32_t group,
+			     uint16_t rows)
+{
+	uint32_t at = find_job(occupancy, job);
+	struct job *found;
+
+	if (!at)
+		return false;
+	found = &occupancy->jobs[at];
+	if (found->group == group && found->rows == rows)
+		return true;
+	found->group = group;
+	found->rows = rows;
+	job_changed(occupancy, at);
 	return true;
 }
 

@@ -23,7 +23,9 @@ struct job {
 	int64_t end_s;
 	uint32_t number;
 	uint32_t first_hold;
-	uint32_t next; /* in its bucket, or the next free one */
+	uint32_t next;	/* in its bucket, or the next free one */
+	uint32_t group; /* of jobs that share no processors but with other groups; 0: with nobody */
+	uint16_t rows;	/* so many jobs of the group may have a processor */
 	bool used;
 	bool suspended;
 	bool ignored;

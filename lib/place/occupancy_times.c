@@ -67,24 +67,62 @@ void osp_occupancy_node_changed(struct osp_occupancy *occupancy, uint32_t node)
 /* --- one node -------------------------------------------------------------------------------- */
 
 /*
- * Subtracts `amounts` from what is left. Returns false if there is less of anything wanted. Jobs
- * may hold more than there is of anything else: processors with OverSubscribe=FORCE.
+ * Subtracts `amounts` from what is left, with so many processors. Returns false if there is less of
+ * anything wanted.
  */
 static bool take(struct osp_amounts *left, const struct osp_amounts *amounts,
-		 const struct osp_amounts *wanted, bool cpus)
+		 const struct osp_amounts *wanted, uint32_t cpus)
 {
 	bool enough = !wanted->memory_mib || left->memory_mib >= amounts->memory_mib;
 
 	left->memory_mib -= amounts->memory_mib;
-	if (cpus && wanted->cpus) {
-		enough = enough && left->cpus >= amounts->cpus;
-		left->cpus -= amounts->cpus;
+	if (wanted->cpus) {
+		enough = enough && left->cpus >= cpus;
+		left->cpus -= cpus;
 	}
 	for (uint32_t i = 0; i < OSP_OCCUPANCY_GRES_MAX; i++) {
 		enough = enough && (!wanted->gres[i] || left->gres[i] >= amounts->gres[i]);
 		left->gres[i] -= amounts->gres[i];
 	}
 	return enough;
+}
+
+/* More groups than have jobs on one node; those of further ones count as if they held nothing. */
+#define GROUPS_MAX 8
+
+/* What groups hold of one node's processors. They may all hold the same, so the most that one holds
+ * counts. */
+struct shared {
+	uint32_t count;
+	uint64_t most;
+	uint32_t group[GROUPS_MAX];
+	uint64_t held[GROUPS_MAX];
+};
+
+/* Adds a job's processors. Returns how many more are held for it at least. */
+static uint32_t more_held(struct shared *shared, const struct job *job, uint32_t cpus)
+{
+	uint32_t i = 0, more;
+	uint64_t least;
+
+	if (!job->group)
+		return cpus;
+	while (i < shared->count && shared->group[i] != job->group)
+		i++;
+	if (i == GROUPS_MAX)
+		return 0;
+	if (i == shared->count) {
+		shared->group[i] = job->group;
+		shared->held[i] = 0;
+		shared->count++;
+	}
+	shared->held[i] += cpus;
+	least = job->rows > 1 ? (shared->held[i] + job->rows - 1) / job->rows : shared->held[i];
+	if (least <= shared->most)
+		return 0;
+	more = (uint32_t)(least - shared->most);
+	shared->most = least;
+	return more;
 }
 
 static bool holds_gres(const struct osp_amounts *amounts)
@@ -111,8 +149,11 @@ static int64_t node_free_at(const struct osp_occupancy *occupancy,
 			    const struct osp_occupancy_need *need, uint32_t node, int64_t now_s)
 {
 	struct osp_amounts left = occupancy->nodes[node].has;
+	struct shared shared;
 
-	if (!take(&left, &need->amounts, &need->amounts, true))
+	shared.count = 0;
+	shared.most = 0;
+	if (!take(&left, &need->amounts, &need->amounts, need->amounts.cpus))
 		return OSP_OCCUPANCY_NEVER_S;
 	for (uint32_t at = occupancy->nodes[node].last_hold; at;
 	     at = occupancy->holds[at].sooner_on_node) {
@@ -125,7 +166,8 @@ static int64_t node_free_at(const struct osp_occupancy *occupancy,
 		if (job->ignored)
 			continue;
 		if (bars(need, &hold->amounts, cpus) ||
-		    !take(&left, &hold->amounts, &need->amounts, cpus))
+		    !take(&left, &hold->amounts, &need->amounts,
+			  cpus ? more_held(&shared, job, hold->amounts.cpus) : 0))
 			return hold->end_s;
 	}
 	return now_s;

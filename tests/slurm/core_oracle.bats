@@ -58,6 +58,8 @@ setup_file() {
 		--partition 'low Nodes=ALL PriorityTier=1 PreemptMode=CANCEL' \
 		--partition 'few Nodes=n[1-7,9-10] PriorityTier=10 PreemptMode=OFF' \
 		--partition 'over Nodes=ALL PriorityTier=10 PreemptMode=CANCEL OverSubscribe=FORCE:2' \
+		--partition 'once Nodes=ALL PriorityTier=10 PreemptMode=CANCEL OverSubscribe=FORCE:1' \
+		--partition 'twice Nodes=ALL PriorityTier=10 PreemptMode=CANCEL OverSubscribe=FORCE:1' \
 		--partition 'whole Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=EXCLUSIVE' \
 		--partition 'half Nodes=ALL PriorityTier=10 PreemptMode=OFF MaxCPUsPerNode=4'
 }

@@ -12,7 +12,8 @@ setup_file() {
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
 		--partition 'gpu Nodes=ALL Default=YES' \
 		--partition 'left Nodes=n[1-4]' --partition 'right Nodes=n[5-10]' --partition 'all Nodes=ALL' \
-		--partition 'forced Nodes=ALL OverSubscribe=FORCE:2'
+		--partition 'forced Nodes=ALL OverSubscribe=FORCE:2' \
+		--partition 'once Nodes=ALL OverSubscribe=FORCE:1' --partition 'twice Nodes=ALL OverSubscribe=FORCE:1'
 }
 
 # fabric LEVELS LINE...: the topology in force from now on; a line is "LEVEL NAME IN NODES", - for none
@@ -551,6 +552,19 @@ update() {
 	stock=$(submit -p forced -N2 -w 'n[1-2]' --exclusive)
 	await_job "$stock" RUNNING
 	gang=$(submit -p forced --gang -N4 --exclusive)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
+}
+
+@test "in a partition of OverSubscribe=FORCE:1 a gang starts over jobs of another such partition, as any job does" {
+	reconfigure
+	for node in n{1..12}; do
+		submit -p twice --job-name=fill -w "$node" -N1 -n8 >/dev/null
+	done
+	await 30 none_pending fill
+	stock=$(submit -p once -N2 --ntasks-per-node=4 -w 'n[1-2]')
+	await_job "$stock" RUNNING
+	gang=$(submit -p once --gang -N4 --ntasks-per-node=4)
 	await_job "$gang" RUNNING
 	on_one_spine "$gang"
 }

@@ -27,6 +27,19 @@ fill() {
 	await 30 none_pending fill
 }
 
+cores_of() {
+	scontrol -d show job "$1" | sed -n 's/.* CPU_IDs=\([^ ]*\).*/\1/p'
+}
+
+# has_started JOB: it runs or takes turns, as a job without a gang would
+has_started() {
+	[[ $(job_state "$1") =~ ^(RUNNING|SUSPENDED)$ ]]
+}
+
+none_completing() {
+	[[ -z $(squeue -h -t COMPLETING) ]]
+}
+
 has_reason() {
 	[[ $(job_reason "$1") == "$2" ]]
 }
@@ -69,6 +82,24 @@ has_reason() {
 	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10 -x n1)
 	await_job "$gang" RUNNING
 	equal "$(job_spines "$gang")" s2
+}
+
+@test "cores on which a job lies over another count once, so a gang starts beside both" {
+	local node below=() over=() gone=()
+	for node in n{1..8}; do
+		below+=("$(submit -p low -w "$node" -N1 -n4 --time=60 --job-name=fill)")
+		gone+=("$(submit -p low -w "$node" -N1 -n4 --time=60 --job-name=fill)")
+	done
+	await 30 none_pending fill
+	for node in n{1..8}; do
+		over+=("$(submit -p high -w "$node" -N1 -n4 --time=60 --job-name=fill)")
+	done
+	await 30 none_pending fill
+	equal "$(job_field "${over[0]}" JobState) $(cores_of "${over[0]}")" "RUNNING $(cores_of "${below[0]}")"
+	scancel "${gone[@]}"
+	await 30 none_completing
+	gang=$(submit -p low --gang -N2 --ntasks-per-node=4 --time=10)
+	await 30 has_started "$gang"
 }
 
 @test "a gang that may lie over others waits for what it may not lie over, and says so" {

@@ -218,7 +218,11 @@ class State:
         self.add_to_nodes(random.Random(f"{seed}: nodes and partitions"))
         self.add_types(random.Random(f"{seed}: types of GPU, lists of partitions"))
         self.asked_before = None  # by --test-only as a gang, before anything is reserved
-        self.aim(random.Random(f"{seed}: aimed at one rule"))
+        self.aimed_at = None
+        self.aim(random.Random(f"{seed}: aimed at one rule"), 0.1, {
+            "aimed-at-force": self.aim_at_force, "aimed-at-reserved-cores": self.aim_at_reserved_cores,
+            "aimed-at-partition": self.aim_at_partition})
+        self.aim(random.Random(f"{seed}: laid over others"), 0.04, {"aimed-at-layers": self.aim_at_layers})
         self.places = cluster.of_one_kind(self.places)
         self.held_in, self.components = None, False
         if held:
@@ -239,13 +243,11 @@ class State:
             self.places = self.cluster.of_one_kind(self.cluster.spines)
             self.request = some_size(dice, 28) + kept
 
-    def aim(self, dice):
+    def aim(self, dice, share, aims):
         """In some states one rule alone decides, which is too rare among the others."""
-        aims = {"aimed-at-force": self.aim_at_force, "aimed-at-reserved-cores": self.aim_at_reserved_cores,
-                "aimed-at-partition": self.aim_at_partition}
-        self.aimed_at = dice.choice(list(aims)) if dice.random() < 0.1 and self.cluster.aimed else None
-        if not self.aimed_at:
+        if self.aimed_at or dice.random() >= share or not self.cluster.aimed:
             return
+        self.aimed_at = dice.choice(list(aims))
         self.jobs, self.drained, self.draining, self.front, self.others = [], [], [], [], []
         self.gang, self.places, self.excluded, self.reservation = ["--gang=spine"], self.cluster.spines, set(), None
         self.reserved_for, self.reserved_cores = "daemon", 0
@@ -259,6 +261,16 @@ class State:
         self.partition = "over"
         self.request.append("--exclusive")
         self.fill_spines(dice, [f"--ntasks-per-node={dice.randint(1, 3)}"], [20, 45, 90])
+
+    def aim_at_layers(self, dice):
+        """Jobs of two partitions with OverSubscribe=FORCE:1 lie on the same cores, which are in use once."""
+        self.partition = dice.choice(["once", "once", "main"])
+        self.request.append(f"--ntasks-per-node={dice.randint(1, 8)}")
+        self.fill_spines(dice, [f"--ntasks-per-node={dice.randint(3, 8)}"], [20, 45, 90], "twice")
+        for spine in self.cluster.spines:
+            if dice.random() < 0.7:
+                self.jobs.append(([f"--ntasks-per-node={dice.randint(1, 6)}", f"-N{len(spine)}",
+                                   f"--nodelist={','.join(sorted(spine))}"], "once", dice.choice([15, 40, 80]), "runs"))
 
     def aim_at_reserved_cores(self, dice):
         """Once the jobs have ended nodes are empty, but cores of theirs are kept: since the same was asked for."""

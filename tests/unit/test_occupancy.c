@@ -190,6 +190,58 @@ static void test_suspended(void **state)
 	osp_occupancy_free(occupancy);
 }
 
+/* Jobs that were laid over others: how many processors are held at least, until when. */
+static void test_groups(void **state)
+{
+	struct osp_occupancy *occupancy = account(1);
+	struct osp_occupancy_need half = {.amounts = {.cpus = 48}};
+	struct osp_occupancy_need most = {.amounts = {.cpus = 49}};
+	struct osp_occupancy_need whole = {.all_cpus = true};
+	struct osp_amounts cpus = {.cpus = 48};
+
+	(void)state;
+	assert_false(osp_occupancy_set_group(occupancy, 1, 7, 1));
+	add(occupancy, 1, 300, 0, cpus);
+	add(occupancy, 2, 400, 0, cpus);
+	assert_int_equal(free_at(occupancy, 0, half, 100), 300);
+	assert_true(osp_occupancy_set_group(occupancy, 1, 7, 1));
+	assert_int_equal(free_at(occupancy, 0, half, 100), 300); /* one job is alone */
+	assert_true(osp_occupancy_set_group(occupancy, 2, 8, 1));
+	assert_int_equal(free_at(occupancy, 0, half, 100), 100);
+	assert_int_equal(free_at(occupancy, 0, most, 100), 400);
+	assert_int_equal(free_at(occupancy, 0, whole, 100), 400);
+	assert_true(osp_occupancy_set_group(occupancy, 2, 7, 1)); /* both are of one group */
+	assert_int_equal(free_at(occupancy, 0, half, 100), 300);
+	assert_true(osp_occupancy_set_group(occupancy, 1, 7, 2));
+	assert_true(osp_occupancy_set_group(occupancy, 2, 7, 2)); /* two have one processor */
+	assert_int_equal(free_at(occupancy, 0, half, 100), 100);
+	add(occupancy, 3, 500, 0, (struct osp_amounts){.cpus = 1}); /* 98 are held in two rows */
+	assert_int_equal(free_at(occupancy, 0, half, 100), 300);
+	assert_true(osp_occupancy_set_group(occupancy, 3, 7, 2));
+	assert_int_equal(free_at(occupancy, 0, half, 100), 300); /* 97: 49 */
+	assert_true(osp_occupancy_set_suspended(occupancy, 3, true));
+	assert_int_equal(free_at(occupancy, 0, half, 100), 100);
+	osp_occupancy_free(occupancy);
+}
+
+/* Of more groups than the account compares, the rest counts as nothing. */
+static void test_many_groups(void **state)
+{
+	struct osp_occupancy *occupancy = account(1);
+	struct osp_occupancy_need most = {.amounts = {.cpus = 49}};
+
+	(void)state;
+	for (uint32_t job = 1; job <= 20; job++) {
+		add(occupancy, job, 300 + job, 0, (struct osp_amounts){.cpus = job < 3 ? 90 : 40});
+		osp_occupancy_set_group(occupancy, job, job, 1);
+	}
+	assert_int_equal(free_at(occupancy, 0, most, 100), 100);
+	for (uint32_t job = 4; job <= 20; job++)
+		osp_occupancy_remove(occupancy, job);
+	assert_int_equal(free_at(occupancy, 0, most, 100), 302);
+	osp_occupancy_free(occupancy);
+}
+
 static void test_ignored(void **state)
 {
 	struct osp_occupancy *occupancy = account(1);
@@ -732,6 +784,8 @@ int main(void)
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_soft_end),
 		cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_many_groups),
 		cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_ignored_cpus),
 		cmocka_unit_test(test_processors_that_are_not_needed),

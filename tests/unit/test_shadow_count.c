@@ -521,6 +521,64 @@ static void lies_over_jobs_below(void **state)
 	assert_int_equal(free_at(1, NULL, over), 100);
 }
 
+/* OverSubscribe=FORCE:1 without PreemptMode=GANG: jobs of two such partitions lie on the same
+ * processors, and on those of no other. */
+static void lies_over_jobs_that_share(void **state)
+{
+	part_record_t *other = fake_partition("other", 0, NODES);
+	job_record_t *over = fake_job(9, 1), *job;
+
+	(void)state;
+	over->part_ptr = default_part_loc;
+	default_part_loc->max_share = SHARED_FORCE | 1;
+	job = runs(1, 0, 1, 100);
+	job->part_ptr = other;
+	assert_true(shadow_may_lie_over(over));
+	assert_int_equal(free_at(0, NULL, over), 100);
+	other->max_share = SHARED_FORCE | 1;
+	assert_int_equal(free_at(0, NULL, over), 0);
+	other->max_share = 2;
+	assert_int_equal(free_at(0, NULL, over), 100);
+	job->details->share_res = 1;
+	assert_int_equal(free_at(0, NULL, over), 0);
+}
+
+/* What jobs that lie over each other hold of a node is not added up; a partition may begin to share
+ * while they run. */
+static void shared_processors_count_once(void **state)
+{
+	static char by_qos[] = "preempt/qos";
+	part_record_t *other = fake_partition("other", 0, NODES);
+	job_record_t *below, *above;
+
+	(void)state;
+	below = runs(1, 0, 1, 100);
+	above = runs(2, 0, 1, 200);
+	above->part_ptr = other;
+	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
+	shadow_count_resized(below);
+	shadow_count_resized(above);
+	assert_int_equal(free_at(0, NULL, NULL), 100);
+	default_part_loc->max_share = other->max_share = SHARED_FORCE | 1;
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	above->part_ptr = default_part_loc;
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 100);
+	slurm_conf.preempt_type = by_qos; /* has one more row */
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	slurm_conf.preempt_type = NULL;
+	default_part_loc->max_share = 1;
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 100);
+	slurm_conf.preempt_mode = PREEMPT_MODE_GANG;
+	above->part_ptr = other;
+	other->max_share = 1;
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+}
+
 /* time_min_as_soft_limit, from 25.05 on: bounds go by the soft end, which stands where it is. */
 static void knows_soft_ends(void **state)
 {
@@ -642,6 +700,8 @@ int main(void)
 		TEST(skips_jobs_that_hold_nothing),
 		TEST(ignores_those_that_may_be_preempted),
 		TEST(lies_over_jobs_below),
+		TEST(lies_over_jobs_that_share),
+		TEST(shared_processors_count_once),
 		TEST(knows_soft_ends),
 		TEST(is_empty_by_ends_as_they_are_now),
 		TEST(goes_without_an_account),

@@ -394,13 +394,14 @@ static void knows_which_nodes_are_free(void **state)
 	static const struct {
 		uint16_t max_share;
 		uint8_t whole;
-		bool counted; /* the account alone says what is free */
+		bool counted; /* the account says what is free */
+		bool certain; /* nor is the job laid over others */
 	} cases[] = {
-		{1, 0, true},
-		{1, 1, true},
-		{0, 0, true},
-		{SHARED_FORCE | 1, 1, true},
-		{SHARED_FORCE | 4, 0, false},
+		{1, 0, true, true},
+		{1, 1, true, true},
+		{0, 0, true, true},
+		{SHARED_FORCE | 1, 1, true, false},
+		{SHARED_FORCE | 4, 0, false, false},
 	};
 	job_record_t *job = gang(1, 4, "leaf");
 
@@ -422,7 +423,7 @@ static void knows_which_nodes_are_free(void **state)
 		assert_null(found.free);
 		assert_int_equal(shadow_gang_count_free(&found), 0);
 		assert_int_equal(osp_nodeset_count(found.free), cases[i].counted ? 12 : NODES);
-		assert_int_equal(found.free_is_certain, cases[i].counted);
+		assert_int_equal(found.free_is_certain, cases[i].certain);
 		shadow_gang_clear(&found);
 		FREE_NULL_BITMAP(all);
 	}
