@@ -15,11 +15,14 @@
 #include "lib/topology/place_age.h"
 #include "lib/topology/readers.h"
 
+enum { TAG_NODE, TAG_INSTANCE };
+
 /* Which nodes could not have changed their place. */
 struct counting {
 	const struct osp_topology *before;
 	const struct osp_node_list *nodes; /* NULL: all of them could not */
 	struct osp_name_table by_name;
+	bool *disputed;	    /* by node: another one is said to be the same instance */
 	osp_counts_f *also; /* NULL: all */
 	void *context;
 };
@@ -27,7 +30,7 @@ struct counting {
 static bool counts(const char *name, void *context)
 {
 	const struct counting *counting = context;
-	uint32_t index = osp_name_table_find(&counting->by_name, 0, name);
+	uint32_t index = osp_name_table_find(&counting->by_name, TAG_NODE, name);
 	const struct osp_node_note *note = osp_topology_note_of(counting->before, name);
 	const struct osp_listed_node *node;
 
@@ -36,6 +39,8 @@ static bool counts(const char *name, void *context)
 	if (!counting->nodes)
 		return true;
 	if (index == OSP_NAME_ABSENT)
+		return false;
+	if (counting->disputed[index])
 		return false;
 	node = &counting->nodes->nodes[index];
 	/* where it would be says nothing of where it is */
@@ -48,25 +53,49 @@ static bool counts(const char *name, void *context)
 	return osp_boot_is_same(node->boot_s, note->boot_s);
 }
 
+/* Notes the node's instance, and both nodes where another one has claimed it. */
+static int note_instance(struct counting *counting, uint32_t i)
+{
+	const struct osp_listed_node *node = &counting->nodes->nodes[i];
+	uint32_t before;
+
+	if (!node->runs || !node->instance_id[0])
+		return 0;
+	before = osp_name_table_find(&counting->by_name, TAG_INSTANCE, node->instance_id);
+	if (before == OSP_NAME_ABSENT)
+		return osp_name_table_add(&counting->by_name, TAG_INSTANCE, node->instance_id, i);
+	counting->disputed[before] = counting->disputed[i] = true;
+	return 0;
+}
+
 static int index_nodes(struct counting *counting)
 {
-	for (uint32_t i = 0; i < counting->nodes->count; i++) {
-		if (osp_name_table_add(&counting->by_name, 0, counting->nodes->nodes[i].name, i))
+	counting->disputed =
+		calloc((size_t)counting->nodes->count + 1, sizeof(*counting->disputed));
+	for (uint32_t i = 0; counting->disputed && i < counting->nodes->count; i++) {
+		if (osp_name_table_add(&counting->by_name, TAG_NODE, counting->nodes->nodes[i].name,
+				       i) ||
+		    note_instance(counting, i))
 			return -1;
 	}
-	return 0;
+	return counting->disputed ? 0 : -1;
 }
 
 int osp_apply_compare(const struct osp_topology *before, const struct osp_topology *after,
 		      const struct osp_node_list *nodes, osp_counts_f *also, void *context,
 		      struct osp_topology_change *change, struct osp_error *error)
 {
-	struct counting counting = {before, nodes, OSP_NAME_TABLE_INIT, also, context};
+	struct counting counting = {.before = before,
+				    .nodes = nodes,
+				    .by_name = OSP_NAME_TABLE_INIT,
+				    .also = also,
+				    .context = context};
 	int rc = nodes ? index_nodes(&counting) : 0;
 
 	if (!rc)
 		rc = osp_topology_compare(before, after, counts, &counting, change);
 	osp_name_table_free(&counting.by_name);
+	free(counting.disputed);
 	return rc ? osp_error_set(error, "out of memory") : 0;
 }
 

@@ -120,6 +120,40 @@ static void a_time_that_is_lost_is_unknown(void **state)
 	expect_kept(times, "", 0);
 }
 
+/* A node that is said to be another's instance takes that one's place away at once, in however
+ * small a cluster: it is no loss for which an answer is held. */
+static void nodes_of_one_instance_do_not_count(void **state)
+{
+	static const char *const rest[] = {"n3"};
+	const struct times *times = *state;
+	struct osp_error error = {.text = ""};
+	struct osp_listed_node nodes[] = {
+		{.name = "n1", .instance_id = "i-1", .boot_s = 1700000000, .runs = true},
+		{.name = "n2", .instance_id = "i-2", .boot_s = 1700000000, .runs = true},
+		{.name = "n3", .instance_id = "i-3", .boot_s = 1700000000, .runs = true}};
+	struct osp_node_list list = {.nodes = nodes, .count = 3};
+	struct osp_topology *after = osp_topology_rebase(times->topology, rest, 1, &error);
+	struct osp_topology_change change;
+
+	assert_non_null(after);
+	assert_int_equal(
+		osp_apply_compare(times->topology, after, &list, NULL, NULL, &change, &error), 0);
+	assert_int_equal(change.counted, 3);
+	assert_int_equal(change.lost, 2);
+	nodes[1].instance_id = "i-1";
+	assert_int_equal(
+		osp_apply_compare(times->topology, after, &list, NULL, NULL, &change, &error), 0);
+	assert_int_equal(change.counted, 1);
+	assert_int_equal(change.lost, 0);
+	/* one that does not run claims nothing */
+	nodes[1].runs = false;
+	assert_int_equal(
+		osp_apply_compare(times->topology, after, &list, NULL, NULL, &change, &error), 0);
+	assert_int_equal(change.counted, 2);
+	assert_int_equal(change.lost, 1);
+	osp_topology_free(after);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -127,6 +161,7 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_hides_none, begin, end),
 		cmocka_unit_test_setup_teardown(a_time_that_is_lost_is_unknown, begin, end),
+		cmocka_unit_test_setup_teardown(nodes_of_one_instance_do_not_count, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
