@@ -7,7 +7,6 @@ load helpers
 bats_require_minimum_version 1.5.0
 
 setup() {
-	local library
 	if ! command -v ibsim >/dev/null || ! sweeper=$(PATH=$PATH:/usr/sbin command -v ibnetdiscover); then
 		skip "ibsim or infiniband-diags is not here"
 	fi
@@ -16,13 +15,18 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	export IBSIM_SOCKNAME=onespine-$$
 	mkdir bin
-	# umad2sim makes its files in the working folder
-	printf '#!/bin/sh\nSIM_HOST=H-0000000000400000 LD_PRELOAD=%s exec %s "$@" 2>>%s/sweep.said\n' "$library" "$sweeper" "$PWD" >bin/ibnetdiscover
-	chmod 755 bin/ibnetdiscover
 	PATH=$PWD/bin:$PATH
-	net >net
-	seq 16 | sed 's|.*|n& n&|' >map
 	mkfifo console
+	net >net
+	simulate H-0000000000400000
+	seq 16 | sed 's|.*|n& n&|' >map
+}
+
+# simulate ADAPTER: the fabric of the file net, swept from that adapter
+simulate() {
+	# umad2sim makes its files in the working folder
+	printf '#!/bin/sh\nSIM_HOST=%s LD_PRELOAD=%s exec %s "$@" 2>>%s/sweep.said\n' "$1" "$library" "$sweeper" "$PWD" >bin/ibnetdiscover
+	chmod 755 bin/ibnetdiscover
 	ibsim -s net <console >ibsim.said 2>&1 3>&- &
 	ibsim_pid=$!
 	exec {console}>console
@@ -34,7 +38,12 @@ swept() {
 }
 
 teardown() {
+	end_simulation
+}
+
+end_simulation() {
 	[[ -z ${ibsim_pid-} ]] || { kill "$ibsim_pid"; wait "$ibsim_pid" || true; } 2>/dev/null
+	ibsim_pid=
 }
 
 # net: a fat tree of three levels and eight rails: 2 pods of 2 units of 4 hosts, a leaf for each rail of a unit, a spine
@@ -109,4 +118,15 @@ sees_itself_alone() {
 	run -1 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
 	[[ $stderr == *"no link between 1 device"* ]]
 	cmp t first
+}
+
+@test "the recorded fabric of 40 switches, simulated and swept: 8 units and 1 spine, and the same file as from the record" {
+	end_simulation
+	exec {console}>&-
+	gzip -dc "$SOURCE/tests/data/infiniband/ibnetdiscover-40-switches.out.gz" >net
+	simulate H-e09d7303007a4bd8
+	onespine topology import --from=infiniband -o t sweep 2>said
+	expect_line 0 "121 nodes: 8 leaves of 10 to 18, 1 spine of 121" onespine topology show t
+	cmp t <(onespine topology import --from=infiniband net 2>/dev/null)
+	[[ $(<said) == *"rails are swapped by the cables of b08-p1-dgx-08-c01: "* ]]
 }
