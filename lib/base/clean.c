@@ -85,6 +85,16 @@ char *osp_clean_lines(char *text)
 	return clean(text, "\n\t");
 }
 
+char *osp_clean_script(char *text)
+{
+	clean(text, "\n\t\r");
+	for (char *at = text; (at = strchr(at, '\r')); at++) {
+		if (at[1] != '\n')
+			*at = '?';
+	}
+	return text;
+}
+
 void osp_copy_clean(char *to, size_t to_bytes, const char *from)
 {
 	size_t length = 0;

@@ -29,6 +29,9 @@ char *osp_clean(char *text);
 /* Does the same for a text of many lines: keeps line feeds and tabs. */
 char *osp_clean_lines(char *text);
 
+/* Does the same, and keeps DOS's ends of lines too: a carriage return before a line feed. */
+char *osp_clean_script(char *text);
+
 /* Copies as much of `from` as fits, cleaned and terminated; NULL counts as "". Reads no further
  * than it copies, and never cuts a character in two. */
 void osp_copy_clean(char *to, size_t to_bytes, const char *from);

@@ -399,6 +399,9 @@ static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
 	for (size_t i = 0; i < catalogue->count; i++)
 		names[i] = catalogue->instances[i].name;
 	nearest = osp_nearest_word(name, names, catalogue->count);
+	list_holders(catalogue, name, &list); /* 48xlarge is nearer to g5.xlarge by its letters */
+	if (list.length_bytes)
+		nearest = NULL;
 	if (nearest && !same_digits(name, nearest))
 		osp_text_printf(&list,
 				"; if it is newer than the catalogue, describe it in a file "
@@ -406,8 +409,6 @@ static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
 				nearest);
 	else if (nearest)
 		osp_text_printf(&list, "; did you mean %s?", nearest);
-	else
-		list_holders(catalogue, name, &list);
 	osp_error_set(error, "the catalogue has no type '%.60s'%s", name,
 		      list.length_bytes ? list.data : "");
 	osp_text_free(&list);

@@ -17,7 +17,8 @@
 
 struct osp_findings {
 	struct osp_arena arena;		/* holds rules and settings made for a finding */
-	struct osp_variable *variables; /* the script's, one for each setting */
+	struct osp_variable *variables; /* the script's, one for each setting that is in force */
+	const struct osp_setting **settings; /* of each of these */
 	struct osp_decisions *decisions;
 	struct osp_finding *list;
 	size_t count, room;
@@ -43,8 +44,8 @@ static int append(void *context, const struct osp_finding *finding)
 /* --- the rules -------------------------------------------------------------------------------- */
 
 /* Turns a decision into a finding. Returns false if it has nothing against the script. */
-static bool to_finding(const struct osp_findings *findings, const struct osp_script *script,
-		       const struct osp_decision *decision, struct osp_finding *finding)
+static bool to_finding(const struct osp_findings *findings, const struct osp_decision *decision,
+		       struct osp_finding *finding)
 {
 	*finding = (struct osp_finding){.rule = decision->rule,
 					.variable = decision->variable,
@@ -55,7 +56,7 @@ static bool to_finding(const struct osp_findings *findings, const struct osp_scr
 	}
 	if (decision->outcome == OSP_OUTCOME_KEPT || !decision->user)
 		return false;
-	finding->setting = osp_script_at(script, (size_t)(decision->user - findings->variables));
+	finding->setting = findings->settings[decision->user - findings->variables];
 	return true;
 }
 
@@ -100,26 +101,30 @@ static void sort_findings(struct osp_findings *findings, struct osp_finding *roo
 static int judge_by_rules(struct osp_findings *findings, const struct osp_rule_set *rules,
 			  const struct osp_facts *facts, const struct osp_script *script)
 {
-	size_t settings = osp_script_count(script);
+	size_t settings = osp_script_count(script), count = 0;
 	struct osp_finding finding;
 
 	findings->variables = calloc(settings + 1, sizeof(*findings->variables));
-	if (!findings->variables)
+	findings->settings = calloc(settings + 1, sizeof(struct osp_setting *));
+	if (!findings->variables || !findings->settings)
 		return -1;
 	for (size_t i = 0; i < settings; i++) {
 		const struct osp_setting *setting = osp_script_at(script, i);
 
-		findings->variables[i] = (struct osp_variable){.name = setting->name,
-							       .value = setting->value,
-							       .unexpanded = setting->unexpanded,
-							       .extends = setting->extends};
+		if (setting->gone)
+			continue;
+		findings->settings[count] = setting;
+		findings->variables[count++] =
+			(struct osp_variable){.name = setting->name,
+					      .value = setting->value,
+					      .unexpanded = setting->unexpanded,
+					      .extends = setting->extends};
 	}
-	findings->decisions = osp_rules_decide(rules, facts, findings->variables, settings, NULL);
+	findings->decisions = osp_rules_decide(rules, facts, findings->variables, count, NULL);
 	if (!findings->decisions)
 		return -1;
 	for (size_t i = 0; i < osp_decisions_count(findings->decisions); i++) {
-		if (to_finding(findings, script, osp_decisions_at(findings->decisions, i),
-			       &finding) &&
+		if (to_finding(findings, osp_decisions_at(findings->decisions, i), &finding) &&
 		    append(findings, &finding))
 			return -1;
 	}
@@ -235,7 +240,8 @@ static int judge_names(struct osp_findings *findings, const struct osp_variables
 		const struct osp_setting *setting = osp_script_at(script, i);
 
 		osp_variables_judge(variables, facts, setting->name, &judgement);
-		if ((judgement.state == OSP_VARIABLE_UNKNOWN ||
+		if (!setting->gone &&
+		    (judgement.state == OSP_VARIABLE_UNKNOWN ||
 		     judgement.state == OSP_VARIABLE_MISSED) &&
 		    find_unread(findings, setting, &judgement))
 			return -1;
@@ -309,6 +315,7 @@ void osp_findings_free(struct osp_findings *findings)
 	osp_arena_free(&findings->arena);
 	osp_decisions_free(findings->decisions);
 	free(findings->variables);
+	free(findings->settings);
 	free(findings->list);
 	free(findings);
 }
@@ -321,6 +328,11 @@ size_t osp_findings_count(const struct osp_findings *findings)
 const struct osp_finding *osp_findings_at(const struct osp_findings *findings, size_t index)
 {
 	return &findings->list[index];
+}
+
+bool osp_finding_holds(const struct osp_finding *finding)
+{
+	return finding->certain && !(finding->setting && finding->setting->doubt);
 }
 
 bool osp_finding_says_same(const struct osp_finding *before, const struct osp_finding *finding)

@@ -12,12 +12,19 @@
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env
  *	bash -c 'export A=b'    one level deep
+ *	X=$(A=b command)        one level deep
  *	: ${A:=b}               and A=${A:-b}: b, if nobody has said otherwise
  *	O="--export=A=b"        options in a variable or an array, for all of these programs
  *
  * A value made of variables that the script has set before, each to one value, gets these values:
  * I=eth0; A=$I. The options of sbatch, srun and training programs are read too
  * (lib/env/script_options.h).
+ *
+ * A setting ends where the script unsets it, sets it anew or no longer exports it (unset A, A=c,
+ * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. If
+ * no program was started with it, it is gone, and nothing is found against it. What stands in a
+ * branch, or may be unset in one, is in doubt. Programs are all commands but those that
+ * lib/env/script_flow.h knows as none.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -44,6 +51,8 @@ struct osp_setting {
 	bool own;	 /* it is not exported: an unknown name is then the script's own */
 	bool in_step;	 /* each task of an srun sets it itself: srun bash -c 'A=b' */
 	bool one_node;	 /* of an srun --nodes=1 */
+	bool gone;	 /* it is unset or set anew before a program starts */
+	enum osp_doubt doubt;
 	int line;
 	int column;
 };
@@ -59,13 +68,16 @@ size_t osp_script_count(const struct osp_script *script);
 /* Returns a setting, in the order of the text. */
 const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index);
 const struct osp_script_options *osp_script_options(const struct osp_script *script);
+/* Returns the first line that ends as lines of DOS do (CR LF), or 0. */
+int osp_script_dos_line(const struct osp_script *script);
 
 struct osp_finding {
-	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S9) */
+	const struct osp_rule
+		*rule; /* of the rules, or made for this finding (V1, V2, S1 to S14) */
 	const struct osp_setting *setting; /* NULL: severity missing, without a line */
 	const char *value;		   /* missing: the value to set */
 	const char *variable;		   /* missing: what to set; else the setting's */
-	bool certain;			   /* false: only if the rule's unknown conditions hold */
+	bool certain; /* false: only if the rule's unknown conditions hold (see setting->doubt) */
 };
 
 struct osp_findings;
@@ -84,6 +96,10 @@ struct osp_findings *osp_lint(const struct osp_rule_set *rules,
 void osp_findings_free(struct osp_findings *findings); /* NULL is allowed */
 size_t osp_findings_count(const struct osp_findings *findings);
 const struct osp_finding *osp_findings_at(const struct osp_findings *findings, size_t index);
+
+/* Returns whether a finding holds wherever the script runs: it is certain, and its setting not in
+ * doubt. */
+bool osp_finding_holds(const struct osp_finding *finding);
 
 /* Returns whether a finding says of a setting on some nodes what the one before it (NULL: none)
  * says of it on others: only the condition and the cure differ. */

@@ -256,26 +256,45 @@ void osp_env_print_decided(const struct osp_env_view *view, const struct osp_dec
 
 /* --- findings --------------------------------------------------------------------------------- */
 
+static const char *const doubts[] = {
+	[OSP_DOUBT_NONE] = "",
+	[OSP_DOUBT_BRANCH] = " (this line may not run)",
+	[OSP_DOUBT_REPLACED] = " (another line may take it back before a program starts)",
+};
+
+/* Prints how grave a finding is, and where. */
+static void print_severity(const struct osp_env_view *view, const struct osp_finding *finding,
+			   struct osp_text *text)
+{
+	enum osp_doubt doubt = finding->setting->doubt;
+	struct osp_text where = OSP_TEXT_INIT;
+
+	osp_text_printf(text, "%s%s", doubt ? "may be " : "",
+			osp_severity_name(finding->rule->severity));
+	if (!finding->certain)
+		add_unknown(view->facts, finding->rule, &where);
+	if (!finding->certain)
+		osp_text_printf(text, " %s",
+				where.length_bytes ? where.data : "where the value turns out so");
+	osp_text_add(text, doubts[doubt]);
+	text->failed |= where.failed;
+	osp_text_free(&where);
+}
+
 static void print_finding(const struct osp_env_view *view, const char *file,
 			  const struct osp_finding *finding, struct osp_text *text)
 {
 	const struct osp_rule *rule = finding->rule;
 	const struct osp_setting *setting = finding->setting;
+	const char *name = finding->variable, *sign = "=";
 
-	osp_text_printf(text, "%s:%d:%d: %s", file, setting->line, setting->column,
-			osp_severity_name(rule->severity));
-	if (!finding->certain) {
-		struct osp_text where = OSP_TEXT_INIT;
-
-		add_unknown(view->facts, rule, &where);
-		osp_text_printf(text, " %s",
-				where.length_bytes ? where.data : "where the value turns out so");
-		text->failed |= where.failed;
-		osp_text_free(&where);
-	}
-	osp_text_printf(text, ": %s%s%s: %s\n", finding->variable,
-			*finding->variable == '-' && !*setting->value ? "" : "=", setting->value,
-			rule->reason);
+	if (*name == '-' && !*setting->value)
+		sign = "";
+	else if (*name == '#' || strchr(name, ' '))
+		sign = " ";
+	osp_text_printf(text, "%s:%d:%d: ", file, setting->line, setting->column);
+	print_severity(view, finding, text);
+	osp_text_printf(text, ": %s%s%s: %s\n", name, sign, setting->value, rule->reason);
 	if (rule->cure)
 		osp_text_printf(text, "    cure: %s\n", rule->cure);
 	osp_text_printf(text, "    rule %s: %s\n", rule->id, rule->source);

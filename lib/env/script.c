@@ -11,6 +11,8 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/text.h"
+#include "lib/env/script_course.h"
+#include "lib/env/script_value.h"
 #include "lib/env/shell_text.h"
 
 #define VALUE_BYTES_MAX 4096 /* of a value made of other variables */
@@ -20,6 +22,7 @@ struct osp_script {
 	struct osp_script_options options;
 	struct osp_setting *settings;
 	size_t count, room;
+	int dos_line;
 };
 
 /* The state while one script is read; `outer` is a word whose text is read as a script. */
@@ -30,56 +33,13 @@ struct reading {
 	bool step;     /* srun runs `outer`, so each task does */
 	bool one_node; /* the command is an srun on one node */
 	bool alone;    /* the command consists of assignments only */
+	bool lasting;  /* assignments are for the commands after it too */
+	bool adds;     /* the assignment is a += */
+	bool inner;    /* the text that the command runs was read */
+	bool in_words; /* the command stands in $(...) */
 	bool too_many;
+	struct osp_courses courses;
 };
-
-/* Returns whether `value` is ${NAME:-words} of this name, or has - = := instead of :-; `words` then
- * gets them. */
-static bool is_default(const char *value, size_t value_bytes, const char *name, size_t name_bytes,
-		       const char **words, size_t *word_bytes)
-{
-	size_t at = 2 + name_bytes, count;
-
-	if (value_bytes < at + 2 || memcmp(value, "${", 2) != 0 ||
-	    memcmp(value + 2, name, name_bytes) != 0 || value[value_bytes - 1] != '}')
-		return false;
-	at += value[at] == ':';
-	if (!strchr("-=", value[at]))
-		return false;
-	count = value_bytes - at - 2;
-	if (memchr(value + at + 1, '$', count) || memchr(value + at + 1, '`', count))
-		return false;
-	*words = value + at + 1;
-	*word_bytes = count;
-	return true;
-}
-
-/* Returns whether all that a shell substitutes in the value is the variable's earlier value. */
-static bool is_extended(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
-{
-	const char *at = value, *end = value + value_bytes;
-	bool own = false;
-
-	for (; (at = memchr(at, '$', (size_t)(end - at))); at += name_bytes, own = true) {
-		at += at + 1 < end && at[1] == '{' ? 2 : 1;
-		if ((size_t)(end - at) < name_bytes || memcmp(at, name, name_bytes) != 0 ||
-		    (at + name_bytes < end &&
-		     (isalnum((unsigned char)at[name_bytes]) || at[name_bytes] == '_')))
-			return false;
-	}
-	return own && !memchr(value, '`', value_bytes);
-}
-
-/* Returns whether the value is only the variable's own: $A or ${A}. */
-static bool is_same(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
-{
-	bool braced = value_bytes == name_bytes + 3;
-
-	if (value_bytes < 2 || value[0] != '$' || (!braced && value_bytes != name_bytes + 1))
-		return false;
-	return !memcmp(value + 1 + braced, name, name_bytes) &&
-	       (!braced || (value[1] == '{' && value[value_bytes - 1] == '}'));
-}
 
 /* Returns the value to which the script has set a variable so far: NULL if it has not, or to
  * several values. */
@@ -92,21 +52,13 @@ static const char *only_value(const struct osp_script *script, const char *name,
 
 		if (strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes])
 			continue;
+		if (one->gone)
+			continue;
 		if (one->unexpanded || (value && strcmp(value, one->value)))
 			return NULL;
 		value = one->value;
 	}
 	return value;
-}
-
-/* Returns the length of a variable's name at `text`. */
-static size_t name_length(const char *text, const char *end)
-{
-	size_t length = 0;
-
-	while (text + length < end && (isalnum((unsigned char)text[length]) || text[length] == '_'))
-		length++;
-	return length && !isdigit((unsigned char)*text) ? length : 0;
 }
 
 /*
@@ -122,7 +74,7 @@ static int expand(const struct osp_script *script, const char *value, size_t val
 	for (; (next = memchr(at, '$', (size_t)(end - at))); at = next) {
 		bool braced = next + 1 < end && next[1] == '{';
 		const char *name = next + 1 + braced, *one;
-		size_t length = name_length(name, end);
+		size_t length = osp_value_name_length(name, end);
 
 		one = length ? only_value(script, name, length) : NULL;
 		if (!one || strlen(one) > VALUE_BYTES_MAX || text.length_bytes > VALUE_BYTES_MAX ||
@@ -143,8 +95,9 @@ static int expand(const struct osp_script *script, const char *value, size_t val
 	return *known ? 0 : -1;
 }
 
-static int append(struct osp_script *script, const struct osp_setting *setting)
+static int append(struct reading *reading, struct osp_setting *setting)
 {
+	struct osp_script *script = reading->script;
 	size_t room = script->room ? script->room * 2 : 64;
 	struct osp_setting *larger;
 
@@ -155,6 +108,8 @@ static int append(struct osp_script *script, const struct osp_setting *setting)
 		script->settings = larger;
 		script->room = room;
 	}
+	if (osp_course_begin(&reading->courses, setting, reading->lasting))
+		return -1;
 	script->settings[script->count++] = *setting;
 	return 0;
 }
@@ -175,6 +130,27 @@ static void place_outside(const struct reading *reading, struct osp_setting *set
 	}
 }
 
+/* Ends what the variable was before a new setting, unless that is made of it, or counts only where
+ * there is none; hides it from the command that has the new one for itself. */
+static void replace(struct reading *reading, const struct osp_setting *setting)
+{
+	size_t name_bytes = strlen(setting->name);
+	const char *at = setting->value;
+
+	if (setting->fallback || setting->extends)
+		return;
+	while (setting->unexpanded && (at = strchr(at, '$'))) {
+		at += 1 + (at[1] == '{');
+		if (!strncmp(at, setting->name, name_bytes))
+			return;
+	}
+	if (reading->lasting)
+		osp_course_end(&reading->courses, reading->script->settings, setting->name,
+			       name_bytes, OSP_COURSE_UNSET);
+	if (!reading->lasting || reading->outer)
+		osp_course_hide(&reading->courses, setting->name);
+}
+
 static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
 		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
 {
@@ -193,11 +169,12 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	}
 	place_outside(reading, &setting);
 	if (setting.unexpanded &&
-	    is_default(value, value_bytes, name, name_bytes, &value, &value_bytes)) {
+	    osp_value_is_default(value, value_bytes, name, name_bytes, &value, &value_bytes)) {
 		setting.unexpanded = false;
 		setting.fallback = true;
 	}
-	setting.extends = setting.unexpanded && is_extended(value, value_bytes, name, name_bytes);
+	setting.extends =
+		setting.unexpanded && osp_value_extends(value, value_bytes, name, name_bytes);
 	if (setting.unexpanded && !setting.extends && expand(script, value, value_bytes, &known))
 		return -1;
 	setting.unexpanded &= !known;
@@ -205,12 +182,19 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	setting.value = known ? osp_arena_copy(&script->arena, known, strlen(known))
 			      : osp_arena_copy(&script->arena, value, value_bytes);
 	free(known);
-	return setting.name && setting.value ? append(script, &setting) : -1;
+	if (!setting.name || !setting.value)
+		return -1;
+	if (!reading->adds)
+		replace(reading, &setting);
+	return append(reading, &setting);
 }
 
 /* Marks the earlier settings of a variable as exported, because of `export NAME`. */
-static void export_name(struct osp_script *script, const char *name, size_t name_bytes)
+static void export_name(struct reading *reading, const char *name, size_t name_bytes)
 {
+	struct osp_script *script = reading->script;
+
+	osp_course_export(&reading->courses, script->settings, name, name_bytes);
 	for (size_t i = 0; i < script->count; i++) {
 		struct osp_setting *one = &script->settings[i];
 
@@ -232,12 +216,14 @@ static int take_assignment(struct reading *reading, const char *text, size_t byt
 	if (before > bytes)
 		return 0;
 	if (text[name_bytes] != '+' && at->unexpanded &&
-	    is_same(text + before, bytes - before, text, name_bytes)) {
-		export_name(script, text, name_bytes);
+	    osp_value_is_same(text + before, bytes - before, text, name_bytes)) {
+		export_name(reading, text, name_bytes);
 		return 0;
 	}
+	reading->adds = text[name_bytes] == '+';
 	if (add_setting(reading, text, name_bytes, text + before, bytes - before, at))
 		return -1;
+	reading->adds = false;
 	if (text[name_bytes] == '+') {
 		setting = &script->settings[script->count - 1];
 		setting->extends |= !setting->unexpanded;
@@ -293,7 +279,7 @@ struct command {
 	const struct osp_shell_word *words;
 	size_t count;
 	bool leading; /* assignments may be here */
-	bool exporting;
+	bool exporting, unexporting, env;
 	bool launcher, mpi, container, shell;
 };
 
@@ -307,6 +293,7 @@ static void note_program(struct command *command, const char *word)
 	command->leading =
 		!strcmp(name, "env") || !strcmp(name, "exec") || is_one_of(name, reserved);
 	command->exporting |= is_one_of(name, exporters);
+	command->env |= !strcmp(name, "env");
 	command->launcher |= is_one_of(name, launchers);
 	command->mpi |= is_one_of(name, mpi);
 	command->container |= is_one_of(name, containers);
@@ -320,12 +307,42 @@ static const char *after(const char *word, const char *prefix)
 	return strncmp(word, prefix, length) ? NULL : word + length;
 }
 
-/* Returns whether a shell's option says that a command follows: -c, also beside others, as -lc. */
+/* Returns whether a shell's option says that a command follows: -c, also among others, as -lc and
+ * -cx. */
 static bool gives_command(const char *option)
 {
-	size_t letters = strspn(option + (*option == '-'), "abcefhiklmnprtuvxBCEHPT");
+	return *option == '-' && option[1] != '-' && strchr(option, 'c') &&
+	       !option[1 + strspn(option + 1, "abcefhiklmnoprtuvxBCEHPT")];
+}
 
-	return *option == '-' && letters && !option[1 + letters] && option[letters] == 'c';
+/* Returns the index of the command after a shell's option at `index`: the first word that is no
+ * option, nor the word of an `o` (pipefail). Returns `count` if there is none. */
+static size_t find_command(const struct command *command, size_t index)
+{
+	for (; index < command->count; index++) {
+		const char *text = command->words[index].text;
+
+		if (*text != '-' && *text != '+')
+			break;
+		index += text[1] != '-' && strchr(text, 'o') != NULL;
+	}
+	return index < command->count ? index : command->count;
+}
+
+/* Reads the text that a shell's -c at `index` gives it. Returns how many words that are, 0 for
+ * none, or -1. */
+static int take_text(struct reading *reading, const struct command *command, size_t index)
+{
+	size_t at = find_command(command, index);
+	int rc;
+
+	if (at >= command->count)
+		return 0;
+	reading->step = command->launcher;
+	rc = read_inner(reading, &command->words[at]);
+	reading->step = false;
+	reading->inner = true;
+	return rc ? -1 : (int)(at - index + 1);
 }
 
 /* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
@@ -349,12 +366,10 @@ static int take_option(struct reading *reading, const struct command *command, s
 		 (command->container &&
 		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
 		rc = take_assignment(reading, next->text, strlen(next->text), next);
-	else if (command->shell && !reading->outer && gives_command(word->text)) {
-		reading->step = command->launcher;
-		rc = read_inner(reading, next);
-		reading->step = false;
-	} else if (command->mpi && index + 2 < command->count &&
-		   (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
+	else if (command->shell && !reading->outer && gives_command(word->text))
+		return take_text(reading, command, index);
+	else if (command->mpi && index + 2 < command->count &&
+		 (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
 		return add_setting(reading, next->text, strlen(next->text), word[2].text,
 				   strlen(word[2].text), next)
 			       ? -1
@@ -371,7 +386,7 @@ static int take_default(struct reading *reading, const struct osp_shell_word *wo
 	size_t name_bytes = strncmp(text, "${", 2) ? 0 : strcspn(text + 2, ":="), value_bytes;
 
 	if (!name_bytes || !word->unexpanded ||
-	    !is_default(text, strlen(text), text + 2, name_bytes, &value, &value_bytes) ||
+	    !osp_value_is_default(text, strlen(text), text + 2, name_bytes, &value, &value_bytes) ||
 	    value[-1] != '=')
 		return 0;
 	return add_setting(reading, text + 2, name_bytes, text, strlen(text), word);
@@ -400,6 +415,150 @@ static bool is_only_assignments(const struct osp_shell_word *words, size_t count
 	return true;
 }
 
+/* Takes the words of `unset`, unless they are functions. */
+static void take_unset(struct reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	for (size_t i = 1; i < count && strcmp(words[i].text, "-f") != 0; i++) {
+		const char *name = words[i].text;
+
+		if (*name == '-')
+			continue;
+		osp_course_end(&reading->courses, reading->script->settings, name, strlen(name),
+			       OSP_COURSE_UNSET);
+		name = reading->outer ? osp_arena_copy(&reading->script->arena, name, strlen(name))
+				      : NULL;
+		if (name)
+			osp_course_hide(&reading->courses, name);
+	}
+}
+
+/* Takes an option of `env` that hides a variable: -u A, -uA, --unset=A. */
+static void take_env_option(struct reading *reading, const struct command *command, size_t index)
+{
+	const char *text = command->words[index].text, *name = NULL;
+
+	if (!strcmp(text, "-u") || !strcmp(text, "--unset"))
+		name = index + 1 < command->count ? command->words[index + 1].text : NULL;
+	else if (after(text, "--unset="))
+		name = after(text, "--unset=");
+	else if (after(text, "-u"))
+		name = after(text, "-u");
+	name = name ? osp_arena_copy(&reading->script->arena, name, strlen(name)) : NULL;
+	if (name)
+		osp_course_hide(&reading->courses, name);
+}
+
+/* Takes a word that is no setting and no option of a launcher. */
+static void take_word(struct reading *reading, struct command *command, size_t index)
+{
+	const char *text = command->words[index].text;
+
+	if (command->env && command->leading && *text == '-')
+		take_env_option(reading, command, index);
+	if (command->exporting)
+		command->unexporting |= !strcmp(text, "-n") || !strcmp(text, "+x");
+	if (command->leading && *text == '-') /* env -i A=b: options end nothing */
+		return;
+	if (command->exporting && command->unexporting)
+		osp_course_end(&reading->courses, reading->script->settings, text, strlen(text),
+			       OSP_COURSE_UNEXPORTED);
+	else if (command->exporting)
+		export_name(reading, text, strlen(text));
+	note_program(command, text);
+	reading->lasting |= command->exporting;
+}
+
+/* Reads what stands in $(...) in a word. Its options are not those of the job's steps. */
+static int take_substitutions(struct reading *reading, const struct osp_shell_word *word)
+{
+	const char *at = word->text, *body;
+	struct osp_shell_word inner = *word;
+	size_t bytes;
+	int rc = 0;
+
+	reading->in_words = true;
+	while (!rc && word->unexpanded && !reading->outer &&
+	       (body = osp_shell_substitution(at, &bytes))) {
+		for (; at < body; at++)
+			inner.line += *at == '\n' && word->whole_lines;
+		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
+		rc = inner.text ? read_inner(reading, &inner) : -1;
+	}
+	reading->in_words = false;
+	return rc;
+}
+
+/* Takes the words of a command one after the other. */
+static int take_words(struct reading *reading, struct command *command)
+{
+	size_t name_bytes;
+
+	for (size_t i = 0; i < command->count;) {
+		const struct osp_shell_word *word = &command->words[i];
+		int taken = take_option(reading, command, i);
+
+		if (taken < 0)
+			return -1;
+		if (taken) {
+			i += (size_t)taken;
+			continue;
+		}
+		if (!(command->leading || command->exporting) ||
+		    !osp_shell_is_assignment(word->text, &name_bytes))
+			take_word(reading, command, i);
+		else if (take_assignment(reading, word->text, strlen(word->text), word) ||
+			 take_options_in(reading, word))
+			return -1;
+		else if (command->unexporting)
+			osp_course_end(&reading->courses, reading->script->settings, word->text,
+				       name_bytes, OSP_COURSE_UNEXPORTED);
+		if (take_substitutions(reading, word))
+			return -1;
+		i++;
+	}
+	return 0;
+}
+
+/* Takes a command that sets variables by itself. Returns 1 if it is one, or -1. */
+static int take_setter(struct reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	if (!count)
+		return 0;
+	reading->lasting |= !strcmp(words[0].text, ":");
+	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
+		if (take_default(reading, &words[i]))
+			return -1;
+	}
+	if (!strcmp(words[0].text, "unset") || !strcmp(words[0].text, "unsetenv"))
+		take_unset(reading, words, count);
+	if (count < 3 || strcmp(words[0].text, "setenv") != 0)
+		return 0;
+	reading->lasting = true;
+	return add_setting(reading, words[1].text, strlen(words[1].text), words[2].text,
+			   strlen(words[2].text), &words[1])
+		       ? -1
+		       : 1;
+}
+
+/* Keeps the options of a command, and notes whether it is an srun on one node. */
+static int keep_options(struct reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	struct osp_script_options *kept = &reading->script->options;
+	struct osp_flow *flow = &reading->courses.flow;
+	size_t steps = kept->commands;
+	bool branch = osp_flow_may_not_run(flow, osp_flow_block(flow));
+
+	if (osp_script_options_of_command(kept, &reading->script->arena, words, count,
+					  reading->outer && reading->step,
+					  branch ? OSP_DOUBT_BRANCH : OSP_DOUBT_NONE))
+		return -1;
+	if (!reading->outer)
+		reading->one_node =
+			kept->commands > steps &&
+			osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1;
+	return 0;
+}
+
 static int take_command(void *context, const struct osp_shell_word *words, size_t count)
 {
 	/* options without a program belong to an array */
@@ -411,47 +570,31 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 				  .mpi = options,
 				  .container = options};
 	struct reading *reading = context;
-	struct osp_script_options *kept = &reading->script->options;
-	size_t steps = kept->commands, name_bytes;
+	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
+	int rc;
 
 	reading->begun = true;
+	reading->inner = false;
 	reading->alone = is_only_assignments(words, count);
-	if (osp_script_options_of_command(kept, &reading->script->arena, words, count))
+	reading->lasting = is_only_assignments(words + skipped, count - skipped);
+	if (!reading->in_words && keep_options(reading, words, count))
 		return -1;
+	rc = take_setter(reading, words + skipped, count - skipped);
+	if (rc < 0 || (!rc && take_words(reading, &command)))
+		return -1;
+	if (!reading->inner &&
+	    osp_flow_starts_program(&reading->courses.flow, words + skipped, count - skipped))
+		osp_course_start(&reading->courses, reading->script->settings);
 	if (!reading->outer)
-		reading->one_node =
-			kept->commands > steps &&
-			osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1;
-	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
-		if (take_default(reading, &words[i]))
-			return -1;
-	}
-	if (count >= 3 && !strcmp(words[0].text, "setenv"))
-		return add_setting(reading, words[1].text, strlen(words[1].text), words[2].text,
-				   strlen(words[2].text), &words[1]);
-	for (size_t i = 0; i < count;) {
-		const char *text = words[i].text;
-		int taken = take_option(reading, &command, i);
-
-		if (taken < 0)
-			return -1;
-		if (taken) {
-			i += (size_t)taken;
-			continue;
-		}
-		if ((command.leading || command.exporting) &&
-		    osp_shell_is_assignment(text, &name_bytes)) {
-			if (take_assignment(reading, text, strlen(text), &words[i]) ||
-			    take_options_in(reading, &words[i]))
-				return -1;
-		} else if (!command.leading || *text != '-') {
-			if (command.exporting)
-				export_name(reading->script, text, strlen(text));
-			note_program(&command, text); /* env -i A=b: options end nothing */
-		}
-		i++;
-	}
+		osp_course_command_ends(&reading->courses);
 	return 0;
+}
+
+static void take_mark(void *context, enum osp_shell_mark mark)
+{
+	struct reading *reading = context;
+
+	osp_flow_mark(&reading->courses.flow, mark);
 }
 
 /* --- comments --------------------------------------------------------------------------------- */
@@ -488,11 +631,14 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 
 	if (bytes > 1 && text[1] == '!')
 		reading->begun = false;
-	if (reading->begun || bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
+	if (bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
 		return 0;
 	if (osp_script_options_of_comment(&reading->script->options, &reading->script->arena, text,
-					  bytes, line))
+					  bytes, line, reading->begun))
 		return -1;
+	if (reading->begun)
+		return 0;
+	reading->lasting = true;
 	start = find_export(text, bytes, option, sizeof(option) - 1, &found);
 	if (start >= bytes)
 		return 0;
@@ -528,14 +674,47 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 /* Reads the text after -c, one level deep. */
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
-	struct osp_shell_reader reader = {reading, take_command, pass_comment, false};
-	bool alone = reading->alone;
+	struct osp_shell_reader reader = {reading, take_command, pass_comment, false, take_mark};
+	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow);
+	bool alone = reading->alone, lasting = reading->lasting, inner = reading->inner;
 	int rc;
 
 	reading->outer = word;
 	rc = osp_shell_read(word->text, strlen(word->text), &reader);
 	reading->outer = NULL;
 	reading->alone = alone;
+	reading->lasting = lasting;
+	reading->inner = inner;
+	osp_flow_leave(&reading->courses.flow, place);
+	return rc;
+}
+
+/* Returns the first line that ends with CR LF, or 0. */
+static int find_dos_line(const char *text, size_t bytes)
+{
+	const char *found = memmem(text, bytes, "\r\n", 2);
+	int line = 1;
+
+	for (const char *at = text; found && at < found; at++)
+		line += *at == '\n';
+	return found ? line : 0;
+}
+
+/* Reads a text with DOS's ends of lines as if it had none, so that the rest is found too. */
+static int read_text(const char *text, size_t bytes, const struct osp_shell_reader *reader)
+{
+	char *copy = malloc(bytes + 1);
+	size_t length = 0;
+	int rc;
+
+	if (!copy)
+		return -1;
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] != '\r' || i + 1 == bytes || text[i + 1] != '\n')
+			copy[length++] = text[i];
+	}
+	rc = osp_shell_read(copy, length, reader);
+	free(copy);
 	return rc;
 }
 
@@ -544,24 +723,37 @@ struct osp_script *osp_script_read(const char *file, const char *text, size_t te
 {
 	struct osp_script *script = calloc(1, sizeof(*script));
 	struct reading reading = {.script = script};
-	struct osp_shell_reader reader = {&reading, take_command, take_comment, false};
+	struct osp_shell_reader reader = {&reading, take_command, take_comment, false, take_mark};
+	int rc = -1;
 
 	if (!script) {
 		osp_error_at(error, file, 0, 0, "out of memory");
 		return NULL;
 	}
-	if (text_bytes > OSP_SCRIPT_BYTES_MAX)
+	if (text_bytes > OSP_SCRIPT_BYTES_MAX) {
 		osp_error_at(error, file, 0, 0, "larger than %zu bytes: no job script",
 			     OSP_SCRIPT_BYTES_MAX);
-	else if (!osp_shell_read(text, text_bytes, &reader))
+	} else {
+		script->dos_line = find_dos_line(text, text_bytes);
+		rc = script->dos_line ? read_text(text, text_bytes, &reader)
+				      : osp_shell_read(text, text_bytes, &reader);
+		if (rc && reading.too_many)
+			osp_error_at(error, file, 0, 0, "sets more than %d variables",
+				     OSP_SCRIPT_SETTINGS_MAX);
+		else if (rc)
+			osp_error_at(error, file, 0, 0, "out of memory");
+	}
+	osp_course_finish(&reading.courses, script->settings);
+	osp_courses_free(&reading.courses);
+	if (!rc)
 		return script;
-	else if (reading.too_many)
-		osp_error_at(error, file, 0, 0, "sets more than %d variables",
-			     OSP_SCRIPT_SETTINGS_MAX);
-	else
-		osp_error_at(error, file, 0, 0, "out of memory");
 	osp_script_free(script);
 	return NULL;
+}
+
+int osp_script_dos_line(const struct osp_script *script)
+{
+	return script->dos_line;
 }
 
 void osp_script_free(struct osp_script *script)

@@ -29,13 +29,10 @@ static const struct {
 	const char *option;
 	const char *name;
 } program_options[] = {
-	{"nproc-per-node", "nproc-per-node"},
-	{"nnodes", "nnodes"},
-	{"master-addr", "master-addr"},
-	{"rdzv-endpoint", "rdzv-endpoint"},
-	{"num-workers", "num-workers"},
-	{"data-workers", "num-workers"},
-	{"dataloader-num-workers", "num-workers"},
+	{"nproc-per-node", "nproc-per-node"}, {"nnodes", "nnodes"},
+	{"master-addr", "master-addr"},	      {"master-port", "master-port"},
+	{"rdzv-endpoint", "rdzv-endpoint"},   {"num-workers", "num-workers"},
+	{"data-workers", "num-workers"},      {"dataloader-num-workers", "num-workers"},
 	{"num-data-workers", "num-workers"},
 };
 
@@ -103,9 +100,11 @@ static bool wants_next(const char *word, int index, const char *value)
 /* Reads the words of srun up to its program. Returns the program's index, or SIZE_MAX if memory ran
  * out. */
 static size_t take_srun(struct osp_script_options *options, struct osp_arena *arena,
-			const struct osp_shell_word *words, size_t count, size_t at)
+			const struct osp_shell_word *words, size_t count, size_t at,
+			enum osp_doubt doubt)
 {
 	struct osp_script_option option = {.of = OSP_OPTION_OF_SRUN,
+					   .doubt = doubt,
 					   .command = ++options->commands,
 					   .call = options->calls,
 					   .name = "srun",
@@ -152,18 +151,16 @@ static bool names_match(const char *word, const char *name)
 }
 
 static int take_program_option(struct osp_script_options *options, struct osp_arena *arena,
-			       const struct osp_shell_word *words, size_t count, size_t at)
+			       const struct osp_shell_word *words, size_t count, size_t at,
+			       struct osp_script_option option)
 {
-	struct osp_script_option option = {.of = OSP_OPTION_OF_PROGRAM,
-					   .command = options->commands,
-					   .call = options->calls,
-					   .line = words[at].line,
-					   .column = words[at].column};
 	const char *text = words[at].text, *value = strchr(text, '=');
 	size_t from = !value && at + 1 < count ? at + 1 : at;
 
 	if (strncmp(text, "--", 2))
 		return 0;
+	option.line = words[at].line;
+	option.column = words[at].column;
 	for (size_t i = 0; i < COUNT(program_options); i++) {
 		if (!names_match(text + 2, program_options[i].option))
 			continue;
@@ -175,20 +172,40 @@ static int take_program_option(struct osp_script_options *options, struct osp_ar
 	return 0;
 }
 
-int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
-				  const struct osp_shell_word *words, size_t count)
+/* Notes a program that starts others on other nodes. */
+static void note_starter(struct osp_script_options *options, const struct osp_shell_word *words,
+			 size_t count)
 {
+	static const char *const names[] = {"srun",    "mpirun",	"mpiexec",   "orterun",
+					    "prterun", "mpiexec.hydra", "ssh",	     "pdsh",
+					    "clush",   "parallel-ssh",	"pssh",	     "sbatch",
+					    "salloc",  "parallel",	"deepspeed", "ray"};
+
+	for (size_t i = 0; i < count && !options->starts_elsewhere; i++) {
+		for (size_t j = 0; j < COUNT(names); j++)
+			options->starts_elsewhere |=
+				!strcmp(osp_shell_base_name(words[i].text), names[j]);
+	}
+}
+
+int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
+				  const struct osp_shell_word *words, size_t count, bool in_step,
+				  enum osp_doubt doubt)
+{
+	struct osp_script_option option = {
+		.of = OSP_OPTION_OF_PROGRAM, .in_step = in_step, .doubt = doubt};
 	size_t at = 0;
 
 	options->calls++;
+	note_starter(options, words, count);
 	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
 		at++;
-	if (at < count)
-		at = take_srun(options, arena, words, count, at);
-	else
-		at = 0;
+	option.in_step |= at < count;
+	at = at < count ? take_srun(options, arena, words, count, at, doubt) : 0;
+	option.command = options->commands;
+	option.call = options->calls;
 	for (; at < count; at++) {
-		if (take_program_option(options, arena, words, count, at))
+		if (take_program_option(options, arena, words, count, at, option))
 			return -1;
 	}
 	return at == SIZE_MAX ? -1 : 0;
@@ -216,11 +233,18 @@ static bool next_word(const char *text, size_t bytes, size_t *at, size_t *start,
 }
 
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
-				  const char *text, size_t bytes, int line)
+				  const char *text, size_t bytes, int line, bool late)
 {
 	struct osp_script_option option = {.of = OSP_OPTION_OF_SBATCH, .line = line};
 	size_t at = sizeof("#SBATCH") - 1, start, end;
 
+	if (late) {
+		option = (struct osp_script_option){
+			.of = OSP_OPTION_OF_NOBODY, .name = "#SBATCH", .line = line, .column = 1};
+		return next_word(text, bytes, &at, &start, &end)
+			       ? add(options, arena, &option, text + start, bytes - start)
+			       : 0;
+	}
 	while (next_word(text, bytes, &at, &start, &end)) {
 		const char *word = osp_arena_copy(arena, text + start, end - start), *value = NULL;
 		int index = word ? slurm_option(word, &value) : -1;

@@ -17,7 +17,19 @@
 #include "lib/base/arena.h"
 #include "lib/env/shell_text.h"
 
-enum osp_option_of { OSP_OPTION_OF_SBATCH, OSP_OPTION_OF_SRUN, OSP_OPTION_OF_PROGRAM };
+/* Why a setting or an option may not take effect (lib/env/script_flow.h). */
+enum osp_doubt {
+	OSP_DOUBT_NONE,
+	OSP_DOUBT_BRANCH,  /* its line may not run */
+	OSP_DOUBT_REPLACED /* a line that may run takes it back before a program starts */
+};
+
+enum osp_option_of {
+	OSP_OPTION_OF_SBATCH,
+	OSP_OPTION_OF_SRUN,
+	OSP_OPTION_OF_PROGRAM,
+	OSP_OPTION_OF_NOBODY /* a line #SBATCH after the first command: name "#SBATCH" */
+};
 
 struct osp_script_option {
 	enum osp_option_of of;
@@ -27,6 +39,8 @@ struct osp_script_option {
 			      program it starts */
 	const char *value; /* "": none */
 	bool unexpanded;   /* the shell still substitutes something */
+	bool in_step;	   /* of a program: an srun, or the text that it runs, starts it */
+	enum osp_doubt doubt;
 	int line;
 	int column;
 };
@@ -35,15 +49,19 @@ struct osp_script_options {
 	struct osp_script_option *list;
 	size_t count, room;
 	size_t commands, calls; /* seen so far */
+	bool starts_elsewhere;	/* a command starts programs on other nodes: srun, ssh */
 };
 
-/* Reads the options of one command. Returns 0, or -1 if memory ran out or there are too many. */
+/* Reads the options of one command; `in_step` and `doubt` are those of its place. Returns 0, or -1
+ * if memory ran out or there are too many. */
 int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
-				  const struct osp_shell_word *words, size_t count);
+				  const struct osp_shell_word *words, size_t count, bool in_step,
+				  enum osp_doubt doubt);
 
-/* Reads a line that begins with #SBATCH, without its end. Returns as above. */
+/* Reads a line that begins with #SBATCH, without its end. `late`: it stands after the first
+ * command. Returns as above. */
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
-				  const char *text, size_t bytes, int line);
+				  const char *text, size_t bytes, int line, bool late);
 
 void osp_script_options_free(struct osp_script_options *options);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* script_shape.c - finds options whose effect the user of a script did not mean */
-#include "lib/env/script_shape.h"
+#include "lib/env/script_shape_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,37 +109,40 @@ static const struct osp_rule shape_rules[] = {
 		 .source = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"},
 };
 
-struct judging {
-	const struct osp_script *script;
-	const struct osp_script_options *options;
-	const struct osp_facts *facts;
-	int (*take)(void *context, const struct osp_finding *finding);
-	void *context;
-};
-
-static int find_setting(const struct judging *judging, enum shape_rule rule,
-			const struct osp_setting *setting, bool certain)
+int osp_shape_setting(const struct osp_judging *judging, const struct osp_rule *rule,
+		      const struct osp_setting *setting, bool certain)
 {
-	struct osp_finding finding = {.rule = &shape_rules[rule],
-				      .setting = setting,
-				      .variable = setting->name,
-				      .certain = certain};
+	struct osp_finding finding = {
+		.rule = rule, .setting = setting, .variable = setting->name, .certain = certain};
 
 	return judging->take(judging->context, &finding);
 }
 
-static int find_option(const struct judging *judging, enum shape_rule rule,
-		       const struct osp_script_option *option, bool certain)
+int osp_shape_option(const struct osp_judging *judging, const struct osp_rule *rule,
+		     const struct osp_script_option *option, bool certain)
 {
 	char name[64] = "--";
 	struct osp_setting setting = {.name = name,
 				      .value = option->value,
 				      .unexpanded = option->unexpanded,
+				      .doubt = option->doubt,
 				      .line = option->line,
 				      .column = option->column};
 
 	strncat(name, option->name, sizeof(name) - 3);
-	return find_setting(judging, rule, &setting, certain);
+	return osp_shape_setting(judging, rule, &setting, certain);
+}
+
+static int find_setting(const struct osp_judging *judging, enum shape_rule rule,
+			const struct osp_setting *setting, bool certain)
+{
+	return osp_shape_setting(judging, &shape_rules[rule], setting, certain);
+}
+
+static int find_option(const struct osp_judging *judging, enum shape_rule rule,
+		       const struct osp_script_option *option, bool certain)
+{
+	return osp_shape_option(judging, &shape_rules[rule], option, certain);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -151,9 +154,7 @@ unsigned osp_script_nodes(const struct osp_script *script)
 	return nodes > 0 && nodes < 1000000 ? (unsigned)nodes : 0;
 }
 
-/* Returns whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither
- * says. */
-static enum osp_truth several_nodes(const struct judging *judging)
+enum osp_truth osp_shape_several(const struct osp_judging *judging)
 {
 	const struct osp_fact *fact = &judging->facts->facts[OSP_FACT_NODES];
 	unsigned nodes = osp_script_nodes(judging->script);
@@ -165,8 +166,8 @@ static enum osp_truth several_nodes(const struct judging *judging)
 	return fact->version.parts[0] > 1 ? OSP_YES : OSP_NO;
 }
 
-static const struct osp_script_option *of_step(const struct judging *judging, size_t command,
-					       const char *name)
+const struct osp_script_option *osp_shape_of_step(const struct osp_judging *judging, size_t command,
+						  const char *name)
 {
 	const struct osp_script_option *option =
 		osp_command_option(judging->options, command, name);
@@ -174,11 +175,11 @@ static const struct osp_script_option *of_step(const struct judging *judging, si
 	return option ? option : osp_sbatch_option(judging->options, name);
 }
 
-static bool leaves_gpus_open(const struct judging *judging, size_t command)
+static bool leaves_gpus_open(const struct osp_judging *judging, size_t command)
 {
-	const struct osp_script_option *bind = of_step(judging, command, "gpu-bind");
-	const struct osp_script_option *tres = of_step(judging, command, "tres-bind");
-	const struct osp_script_option *flags = of_step(judging, command, "gres-flags");
+	const struct osp_script_option *bind = osp_shape_of_step(judging, command, "gpu-bind");
+	const struct osp_script_option *tres = osp_shape_of_step(judging, command, "tres-bind");
+	const struct osp_script_option *flags = osp_shape_of_step(judging, command, "gres-flags");
 
 	return (bind && osp_glob_matches("*none*", bind->value)) ||
 	       (tres && osp_glob_matches("*gpu:none*", tres->value)) ||
@@ -186,7 +187,7 @@ static bool leaves_gpus_open(const struct judging *judging, size_t command)
 }
 
 /* Returns whether there are steps and each of them lets its tasks see all GPUs. */
-static bool all_steps_open(const struct judging *judging)
+static bool all_steps_open(const struct osp_judging *judging)
 {
 	bool any = false;
 
@@ -204,12 +205,14 @@ static bool all_steps_open(const struct judging *judging)
 
 /* Returns whether a node has one task, as far as the request says: all the node's GPUs are then the
  * task's own. */
-static bool one_task_a_node(const struct judging *judging, const struct osp_script_option *option)
+static bool one_task_a_node(const struct osp_judging *judging,
+			    const struct osp_script_option *option)
 {
-	long here = osp_option_number(of_step(judging, option->command, "ntasks-per-node"));
-	long tasks = osp_option_number(of_step(judging, option->command, "ntasks"));
-	long nodes = osp_option_number(of_step(judging, option->command, "nodes"));
-	long gpus = osp_option_number(of_step(judging, option->command, "gpus-per-node"));
+	long here =
+		osp_option_number(osp_shape_of_step(judging, option->command, "ntasks-per-node"));
+	long tasks = osp_option_number(osp_shape_of_step(judging, option->command, "ntasks"));
+	long nodes = osp_option_number(osp_shape_of_step(judging, option->command, "nodes"));
+	long gpus = osp_option_number(osp_shape_of_step(judging, option->command, "gpus-per-node"));
 
 	if (strcmp(option->name, "gpus-per-task"))
 		return false;
@@ -218,7 +221,7 @@ static bool one_task_a_node(const struct judging *judging, const struct osp_scri
 }
 
 /* Judges S1: sbatch's option once, unless every srun overrides it, and each srun's. */
-static int judge_own_gpus(const struct judging *judging, const struct osp_script_option *option)
+static int judge_own_gpus(const struct osp_judging *judging, const struct osp_script_option *option)
 {
 	bool binds = !strcmp(option->name, "gpu-bind") &&
 		     (osp_glob_matches("*single*", option->value) ||
@@ -239,15 +242,16 @@ static size_t count_settings(const struct osp_script *script, const char *name)
 	size_t count = 0;
 
 	for (size_t i = 0; i < osp_script_count(script); i++)
-		count += !strcmp(osp_script_at(script, i)->name, name);
+		count += !osp_script_at(script, i)->gone &&
+			 !strcmp(osp_script_at(script, i)->name, name);
 	return count;
 }
 
 /* Returns whether the cores of a step's tasks do not depend on --cpus-per-task: its masks are given
  * or switched off, or it runs a daemon's child. */
-static bool has_cores_anyway(const struct judging *judging, size_t command)
+static bool has_cores_anyway(const struct osp_judging *judging, size_t command)
 {
-	const struct osp_script_option *bind = of_step(judging, command, "cpu-bind");
+	const struct osp_script_option *bind = osp_shape_of_step(judging, command, "cpu-bind");
 	const struct osp_script_option *program =
 		osp_command_option(judging->options, command, "program");
 	const char *name = program ? osp_shell_base_name(program->value) : "";
@@ -263,7 +267,7 @@ static bool has_cores_anyway(const struct judging *judging, size_t command)
  * usually prepares the nodes and needs few cores: if a script says it for one step, its author
  * knows about it.
  */
-static bool no_step_has_cores(const struct judging *judging)
+static bool no_step_has_cores(const struct osp_judging *judging)
 {
 	bool any = false;
 
@@ -281,7 +285,7 @@ static bool no_step_has_cores(const struct judging *judging)
 }
 
 /* Judges S2: reports it once, if sbatch has the option and nothing passes it on. */
-static int judge_cpus_lost(const struct judging *judging)
+static int judge_cpus_lost(const struct osp_judging *judging)
 {
 	const struct osp_fact *slurm = &judging->facts->facts[OSP_FACT_SLURM];
 	const struct osp_script_option *option =
@@ -298,7 +302,7 @@ static int judge_cpus_lost(const struct judging *judging)
 }
 
 /* Judges S3 and S4. */
-static int judge_request(const struct judging *judging)
+static int judge_request(const struct osp_judging *judging)
 {
 	const struct osp_script_options *options = judging->options;
 	const struct osp_script_option *nodes = osp_sbatch_option(options, "nodes");
@@ -308,7 +312,7 @@ static int judge_request(const struct judging *judging)
 		    osp_sbatch_option(options, "gpus-per-node") ||
 		    osp_sbatch_option(options, "gpus-per-task");
 
-	if (nodes && gpus && several_nodes(judging) == OSP_YES &&
+	if (nodes && gpus && osp_shape_several(judging) == OSP_YES &&
 	    !osp_sbatch_option(options, "exclusive") && (!spares || !strcmp(spares->value, "0")) &&
 	    find_option(judging, RULE_SHARED, nodes, true))
 		return -1;
@@ -328,15 +332,16 @@ static bool matches_any(const char *text, const char *const *patterns)
 
 static const char *const local_names[] = {"localhost", "127.*", "0.0.0.0", "::1", NULL};
 
-static int judge_master(const struct judging *judging, const struct osp_setting *setting)
+static int judge_master(const struct osp_judging *judging, const struct osp_setting *setting)
 {
 	static const char *const own_names[] = {
 		"$(hostname*",	    "`hostname*",	  "$HOSTNAME", "${HOSTNAME}",
 		"$SLURMD_NODENAME", "${SLURMD_NODENAME}", NULL};
 	static const char *const outside[] = {"$SLURM_SUBMIT_HOST", "${SLURM_SUBMIT_HOST}", NULL};
-	enum osp_truth several = several_nodes(judging);
+	enum osp_truth several = osp_shape_several(judging);
 
-	if (strcmp(setting->name, "MASTER_ADDR") || several == OSP_NO || setting->one_node)
+	if (strcmp(setting->name, "MASTER_ADDR") || several == OSP_NO || setting->one_node ||
+	    setting->gone)
 		return 0;
 	if (setting->in_step && setting->unexpanded && matches_any(setting->value, own_names))
 		return find_setting(judging, RULE_EACH_MASTER, setting, several == OSP_YES);
@@ -350,21 +355,22 @@ static int judge_master(const struct judging *judging, const struct osp_setting 
 }
 
 /* A list is not judged: the node decides which of its interfaces is taken. */
-static int judge_interface(const struct judging *judging, const struct osp_setting *setting)
+static int judge_interface(const struct osp_judging *judging, const struct osp_setting *setting)
 {
 	static const char *const names[] = {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", NULL};
 	static const char *const loopback[] = {"lo", "=lo", NULL};
-	enum osp_truth several = several_nodes(judging);
+	enum osp_truth several = osp_shape_several(judging);
 
-	if (several == OSP_NO || setting->one_node || setting->unexpanded || setting->fallback ||
-	    !matches_any(setting->name, names) || !matches_any(setting->value, loopback) ||
+	if (several == OSP_NO || setting->one_node || setting->gone || setting->unexpanded ||
+	    setting->fallback || !matches_any(setting->name, names) ||
+	    !matches_any(setting->value, loopback) ||
 	    count_settings(judging->script, setting->name) > 1)
 		return 0;
 	return find_setting(judging, RULE_LOOPBACK, setting, several == OSP_YES);
 }
 
 /* Returns whether torchrun's own words say that it is of several nodes: its default is one. */
-static bool of_several(const struct judging *judging, size_t call)
+static bool of_several(const struct osp_judging *judging, size_t call)
 {
 	for (size_t i = 0; i < judging->options->count; i++) {
 		const struct osp_script_option *one = &judging->options->list[i];
@@ -378,7 +384,7 @@ static bool of_several(const struct judging *judging, size_t call)
 }
 
 /* Judges S6 of --master-addr and --rdzv-endpoint, whose port follows a colon. */
-static int judge_master_option(const struct judging *judging,
+static int judge_master_option(const struct osp_judging *judging,
 			       const struct osp_script_option *option)
 {
 	size_t length = strcspn(option->value, ":");
@@ -388,7 +394,7 @@ static int judge_master_option(const struct judging *judging,
 	    (strcmp(option->name, "master-addr") && strcmp(option->name, "rdzv-endpoint")))
 		return 0;
 	snprintf(host, sizeof(host), "%.*s", (int)length, option->value);
-	if (several_nodes(judging) != OSP_YES || !matches_any(host, local_names) ||
+	if (osp_shape_several(judging) != OSP_YES || !matches_any(host, local_names) ||
 	    !of_several(judging, option->call))
 		return 0;
 	return find_option(judging, RULE_LOCAL_MASTER, option, true);
@@ -397,7 +403,7 @@ static int judge_master_option(const struct judging *judging,
 /* --- data loaders ----------------------------------------------------------------------------- */
 
 /* Returns the number of processes that one task starts itself (torchrun); 1 if it is not given. */
-static long children_of(const struct judging *judging, size_t command)
+static long children_of(const struct osp_judging *judging, size_t command)
 {
 	for (size_t i = 0; i < judging->options->count; i++) {
 		const struct osp_script_option *one = &judging->options->list[i];
@@ -409,13 +415,13 @@ static long children_of(const struct judging *judging, size_t command)
 	return 1;
 }
 
-static int judge_workers(const struct judging *judging, const struct osp_script_option *option)
+static int judge_workers(const struct osp_judging *judging, const struct osp_script_option *option)
 {
 	long workers = osp_option_number(option), cores;
 
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "num-workers"))
 		return 0;
-	cores = osp_option_number(of_step(judging, option->command, "cpus-per-task"));
+	cores = osp_option_number(osp_shape_of_step(judging, option->command, "cpus-per-task"));
 	if (workers < 1 || cores < 1 || workers > 100000 ||
 	    workers <= cores / children_of(judging, option->command))
 		return 0;
@@ -425,7 +431,7 @@ static int judge_workers(const struct judging *judging, const struct osp_script_
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context)
 {
-	struct judging judging = {script, osp_script_options(script), facts, take, context};
+	struct osp_judging judging = {script, osp_script_options(script), facts, take, context};
 
 	if (judge_request(&judging) || judge_cpus_lost(&judging))
 		return -1;
@@ -441,5 +447,5 @@ int osp_script_shape(const struct osp_script *script, const struct osp_facts *fa
 		    judge_interface(&judging, osp_script_at(script, i)))
 			return -1;
 	}
-	return 0;
+	return osp_shape_start(&judging);
 }

@@ -11,6 +11,11 @@
  *	S7  more data loader workers than the task has cores
  *	S8  MASTER_ADDR that is the host which submitted the job
  *	S9  NCCL or Gloo on the loopback, in a job of several
+ *	S10 #SBATCH after the first command, which sbatch does not read
+ *	S11 line ends of DOS
+ *	S12 torchrun's processes in each of several tasks of a node, more than it has GPUs
+ *	S13 a port on which a user's program cannot listen
+ *	S14 torchrun of several nodes that nothing starts on the other nodes
  *
  * Any thread, any daemon: no shared state.
  */

@@ -408,12 +408,62 @@ static void take_comment(struct scanner *s)
 	advance(s, length);
 }
 
+static void say(const struct scanner *s, enum osp_shell_mark mark)
+{
+	if (s->reader->mark && !s->failed)
+		s->reader->mark(s->reader->context, mark);
+}
+
+/* Returns how many bytes the brackets of NAME() have, if there is a name before; else 0. */
+static size_t function_brackets(const struct scanner *s)
+{
+	const char *name = s->in_word ? s->word.data
+			   : s->count ? s->texts.data + (uintptr_t)s->words[s->count - 1].text
+				      : NULL;
+	size_t length = s->in_word ? s->word.length_bytes : name ? strlen(name) : 0, ahead = 1;
+
+	if (peek(s, 0) != '(' || !length || s->failed || memchr(name, '=', length))
+		return 0;
+	while (peek(s, ahead) == ' ' || peek(s, ahead) == '\t')
+		ahead++;
+	return peek(s, ahead) == ')' ? ahead + 1 : 0;
+}
+
+/* Takes ; & | ( ) and those of two characters. */
+static void take_separator(struct scanner *s)
+{
+	static const struct {
+		char first, second;
+		enum osp_shell_mark mark;
+	} marks[] = {{';', ';', OSP_SHELL_CASE_END}, {';', '&', OSP_SHELL_CASE_END},
+		     {'&', '&', OSP_SHELL_AND},	     {'|', '|', OSP_SHELL_OR},
+		     {';', '\0', OSP_SHELL_END},     {'&', '\0', OSP_SHELL_END},
+		     {'|', '\0', OSP_SHELL_PIPE},    {'(', '\0', OSP_SHELL_OPEN},
+		     {')', '\0', OSP_SHELL_CLOSE}};
+	char c = peek(s, 0), next = peek(s, 1), before = s->at ? s->text[s->at - 1] : '\0';
+	size_t brackets = function_brackets(s), i = 0;
+	bool array = c == '(' && (s->in_word || next == '(' || before == '(');
+
+	s->unexpanded |= s->in_word && c == '('; /* A=(a b) */
+	if (brackets) {
+		s->count -= !s->in_word;
+		s->in_word = false;
+		s->word.length_bytes = 0;
+	}
+	end_command(s);
+	while (marks[i].first != c || (marks[i].second && marks[i].second != next))
+		i++;
+	say(s, brackets ? OSP_SHELL_FUNCTION : array ? OSP_SHELL_ARRAY : marks[i].mark);
+	advance(s, brackets ? brackets : marks[i].second ? 2 : 1);
+}
+
 static void take_next(struct scanner *s)
 {
 	char c = peek(s, 0);
 
 	if (c == '\n') {
 		end_command(s);
+		say(s, OSP_SHELL_END);
 		advance(s, 1);
 		pass_documents(s);
 	} else if (c == ' ' || c == '\t' || c == '\r') {
@@ -434,9 +484,7 @@ static void take_next(struct scanner *s)
 	} else if (c == '<' || c == '>' || (c == '&' && peek(s, 1) == '>')) {
 		take_redirection(s);
 	} else if (c && strchr(";&|()", c)) {
-		s->unexpanded |= s->in_word && c == '('; /* A=(a b) */
-		end_command(s);
-		advance(s, 1);
+		take_separator(s);
 	} else {
 		take_bytes(s, 1);
 	}
@@ -453,6 +501,23 @@ int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_r
 	osp_text_free(&s.texts);
 	free(s.words);
 	return s.failed ? -1 : 0;
+}
+
+const char *osp_shell_substitution(const char *word, size_t *bytes)
+{
+	struct scanner s = {.text = word, .bytes = strlen(word), .line = 1};
+	const char *found = strstr(word, "$(");
+	size_t end;
+
+	while (found && found[2] == '(')
+		found = strstr(found + 3, "$(");
+	if (!found)
+		return NULL;
+	end = find_bracket(&s, (size_t)(found + 1 - word));
+	if (!end)
+		return NULL;
+	*bytes = (size_t)(word + end - found) - 2;
+	return found + 2;
 }
 
 bool osp_shell_is_assignment(const char *text, size_t *name_bytes)

@@ -29,6 +29,19 @@ struct osp_shell_word {
 	bool whole_lines; /* no line was continued by a backslash: its lines are the script's */
 };
 
+/* What stands between commands. */
+enum osp_shell_mark {
+	OSP_SHELL_END, /* ; & or the end of a line */
+	OSP_SHELL_AND,
+	OSP_SHELL_OR,
+	OSP_SHELL_PIPE,
+	OSP_SHELL_OPEN,	    /* ( */
+	OSP_SHELL_ARRAY,    /* the bracket of A=(a b), and each of (( */
+	OSP_SHELL_CLOSE,    /* ), also after a pattern of `case` */
+	OSP_SHELL_CASE_END, /* ;; ;& or ;;& */
+	OSP_SHELL_FUNCTION  /* NAME(), which is no command */
+};
+
 struct osp_shell_reader {
 	void *context;
 	/* Takes one simple command, without redirections. Words live during the call. -1 stops. */
@@ -37,11 +50,17 @@ struct osp_shell_reader {
 	 * stops. */
 	int (*comment)(void *context, const char *text, size_t text_bytes, int line);
 	bool variables; /* bodies that `read` puts into a variable are read too */
+	/* Takes what ends a command, and brackets, in the order of the text. NULL: not asked. */
+	void (*mark)(void *context, enum osp_shell_mark mark);
 };
 
 /* Calls the reader with each command and comment. Returns 0, or -1 if memory ran out or the reader
  * stopped. */
 int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_reader *reader);
+
+/* Returns the text within the first $(...) of a word that is no arithmetic, and its length; NULL if
+ * there is none. */
+const char *osp_shell_substitution(const char *word, size_t *bytes);
 
 /* Returns the last part of a path: "/usr/bin/env" gives "env". */
 const char *osp_shell_base_name(const char *path);

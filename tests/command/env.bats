@@ -189,9 +189,9 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 @test "--script: values that are guesses, and names that nothing reads any more" {
 	cat >job.sh <<-'END'
 		export NCCL_SOCKET_IFNAME=en,eth,em,bond
-		export NCCL_SOCKET_IFNAME=ens5,eth
+		export NCCL_SOCKET_IFNAME=ens5,eth; a
 		export NCCL_SOCKET_IFNAME="^lo,docker"
-		export NCCL_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME==ens32,ens64
+		export NCCL_SOCKET_IFNAME=eth0; a; export NCCL_SOCKET_IFNAME==ens32,ens64
 		export OFI_NCCL_RDMA_MAX_POSTED_BOUNCE_BUFFERS=64 OFI_NCCL_ENDPOINT_PER_COMM=1
 	END
 	env_of --for p5.48xlarge --with ofi=1.21.1 --script job.sh >said
@@ -240,7 +240,7 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 		export TORCH_DISTRIBUTED_DEBUG=DETAIL NCCL_DEBUG=TRACE NCCL_NET=Socket NCCL_IB_TIMEOUT=40
 		export NCCL_ASYNC_ERROR_HANDLING=1 NCCL_NVLS_ENABLE=0 NCCL_PXN_DISABLE=1
 		export NCCL_TOPO_FILE=/opt/microsoft/ndv4-topo.xml NCCL_SOCKET_IFNAME=^docker,lo NCCL_PROTO=LL128
-		export NCCL_IB_DISABLE=0 NCCL_P2P_DISABLE=0 CUDA_LAUNCH_BLOCKING=0 NCCL_DEBUG=INFO NCCL_IB_TIMEOUT=22
+		srun a; export NCCL_IB_DISABLE=0 NCCL_P2P_DISABLE=0 CUDA_LAUNCH_BLOCKING=0 NCCL_DEBUG=INFO NCCL_IB_TIMEOUT=22
 	END
 	env_of --for Standard_ND96isr_H100_v5 --script job.sh >said
 	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*: [A-Z0-9_]*)=.*/\1/p; $p' said) - <<-END
@@ -538,6 +538,85 @@ adapters() {
 	done
 }
 
+@test "--script: what may not take effect is no more than may be harmful, and fails no script" {
+	printf 'if [[ $x ]]; then\n\texport NCCL_SHM_DISABLE=1\nfi\nsrun a\n' >job.sh
+	expect_line 0 'job.sh:2:9: may be harmful (this line may not run): NCCL_SHM_DISABLE=1: GPUs of a node that cannot reach each other directly then talk over the network' \
+		env_of --script job.sh
+	expect_line 0 'if their lines take effect also 1 harmful' env_of --script job.sh
+	expect_line 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	[[ $(env_of --json --script job.sh | jq -c '[.fatal, .findings[0].certain, .findings[0].doubt]') == '[0,false,"branch"]' ]]
+	printf 'export NCCL_SHM_DISABLE=1\n[[ $x ]] && unset NCCL_SHM_DISABLE\nsrun a\n' >job.sh
+	[[ $(env_of --script job.sh) == *'may be harmful (another line may take it back before a program starts): '* ]]
+	printf 'export NCCL_SHM_DISABLE=1\nunset NCCL_SHM_DISABLE\nsrun a\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	# a fatal one, a rule with a condition, and an option
+	printf '#SBATCH -N2 --exclusive\ncase $x in a) MASTER_ADDR=localhost;; esac\nsrun a\n' >job.sh
+	expect_line 0 'if their lines take effect also 1 fatal' env_of --script job.sh
+	printf 'if a; then export FI_EFA_USE_DEVICE_RDMA=1; fi\nsrun a\n' >job.sh
+	[[ $(env_of --script job.sh) == *'may be '*' where '*'(this line may not run): FI_EFA_USE_DEVICE_RDMA=1'* ]]
+	printf 'if a; then srun --gpus-per-task=1 b; else srun c; fi\n' >job.sh
+	[[ $(env_of --script job.sh) == *':17: may be harmful (this line may not run): --gpus-per-task=1: '* ]]
+}
+
+@test "--script: what sbatch does not read, and a script that it refuses" {
+	printf '#!/bin/bash\n#SBATCH -N2\ncd x\n#SBATCH --exclusive # all\n##SBATCH -N3\n#SBATCH # nothing\nsrun a\n' >job.sh
+	expect_line 0 'job.sh:4:1: harmful: #SBATCH --exclusive # all: sbatch reads no #SBATCH after the first command, so that the job is not what the line asks for' \
+		env_of --script job.sh
+	[[ $(env_of --script job.sh | grep -c S10) == 1 ]]
+	# of a script in a script, which begins anew
+	printf '#!/bin/bash\ncd x\nsbatch <<EOF\n#!/bin/bash\n#SBATCH -N2\nsrun a\nEOF\ncat >f <<EOF\n#SBATCH -N3\nEOF\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	printf '#!/bin/bash\n#SBATCH -N2 --exclusive\r\nexport NCCL_SHM_DISABLE=1\r\nexport B="a\r\nb\rc"\nsrun a\n' >job.sh
+	env_of --script job.sh >said || [[ $? == 1 ]]
+	grep -qF 'job.sh:2:1: fatal: line end CR LF: sbatch refuses a script with line ends of DOS, ' said
+	grep -qF 'job.sh:3:8: harmful: NCCL_SHM_DISABLE=1: ' said
+	grep -qxF '1 fatal, 1 harmful, 0 obsolete, 0 other' said
+	[[ $(<said) != *$'\r'* ]]
+}
+
+@test "--script: more processes than GPUs, a port that no user gets, and a start of one node alone" {
+	fatal() { # SCRIPT RULE
+		printf "%b" "$1" >job.sh
+		env_of --script job.sh >said && return 1
+		[[ $(<said) == *"rule $2:"* && $(<said) == *$'\n1 fatal, 0 harmful, '* ]] || { cat said && false; }
+	}
+	fine() {
+		printf "%b" "$1" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	}
+	head='#SBATCH -N4 --exclusive --ntasks-per-node=8\n'
+	fatal "${head}srun torchrun --nproc-per-node 8 a\n" S12
+	fatal "${head}srun --gres=gpu:h100:8 python -m torch.distributed.run --nproc_per_node=2 a\n" S12
+	fatal "${head}srun bash -c 'torchrun --nproc_per_node=8 a'\n" S12
+	fatal "#SBATCH --exclusive\nsrun -N2 -n16 torchrun --nproc_per_node=8 a\n" S12
+	fine "${head}srun --ntasks-per-node=1 torchrun --nproc-per-node 8 a\n"
+	fine "${head}srun -n4 torchrun --nproc-per-node 8 a\n"
+	fine "${head}srun torchrun --nproc-per-node 1 a\n"
+	fine "#SBATCH --gres=gpu:8 --ntasks-per-node=2\nsrun torchrun --nproc-per-node 4 a\n"
+	fine "#SBATCH --ntasks-per-node=2\nsrun torchrun --nproc-per-node 4 a\n"
+	fine "${head}torchrun --nproc-per-node 8 a\n"
+	for port in 22 1023 65536; do
+		fatal "export MASTER_PORT=$port\nsrun a\n" S13
+		fatal "srun torchrun --master_port $port a\n" S13
+		fatal "srun torchrun --rdzv-endpoint=\$M:$port a\n" S13
+	done
+	for port in 0 1024 29500 65535 \$P; do
+		fine "export MASTER_PORT=$port\nsrun a\n"
+		fine "srun torchrun --rdzv-endpoint=\$M:$port --master-port=$port a\n"
+	done
+	fine 'srun torchrun --rdzv-endpoint=$M a\n'
+	head='#SBATCH -N4 --exclusive\n'
+	for nodes in --nnodes=4 '--nnodes 2:4' '--nnodes=$SLURM_NNODES' '--nnodes ${SLURM_JOB_NUM_NODES}'; do
+		fatal "$head"'IP=$(srun -N1 hostname -i)\n'"torchrun $nodes --rdzv-endpoint=\$IP:29500 a\n" S14
+		fine "${head}srun torchrun $nodes a\n"
+		fine "${head}torchrun $nodes a\nsrun b\n"
+		fine "#SBATCH -N1\ntorchrun $nodes a\n"
+		fine "torchrun $nodes a\n"
+	done
+	fine "${head}torchrun --nnodes=1:4 a\n"
+	fine "${head}torchrun --nnodes=\$N a\n"
+}
+
 @test "--script: the host that submits is no place to meet" {
 	printf '#SBATCH -N2\nMASTER_ADDR=$SLURM_SUBMIT_HOST\nsrun a\n' >job.sh
 	run env_of --script job.sh
@@ -551,7 +630,7 @@ adapters() {
 
 @test "--script: a name of the script's own, one that is another, and one that is passed on" {
 	cat >job.sh <<-'END'
-		NCCL_DEBG=INFO
+		NCCL_DEBG=INFO; a
 		NCCL_PROTOO=Simple
 		export NCCL_PROTOO
 		export NCCL_DEBG=INFO NCCL_TIMEOUT=1800
@@ -570,9 +649,9 @@ adapters() {
 
 @test "--script: interfaces that are excluded, and those of Gloo" {
 	cat >job.sh <<-'END'
-		export NCCL_SOCKET_IFNAME=^lo
-		export NCCL_SOCKET_IFNAME=^docker,lo,veth,eth
-		export NCCL_SOCKET_IFNAME=^docker,lo
+		export NCCL_SOCKET_IFNAME=^lo; a
+		export NCCL_SOCKET_IFNAME=^docker,lo,veth,eth; a
+		export NCCL_SOCKET_IFNAME=^docker,lo; a
 		export GLOO_SOCKET_IFNAME=eth0
 		export NCCL_SOCKET_IFNAME=eth0,en,eth,em,bond
 		export NCCL_BUFFSIZE=2097152
@@ -604,7 +683,7 @@ adapters() {
 }
 
 @test "--script: a value that another variable holds is judged with it" {
-	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1\nA=2\nexport NCCL_DEBUG=$A\n' >job.sh
+	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1; a\nA=2\nexport NCCL_DEBUG=$A\n' >job.sh
 	env_of --for p5.48xlarge --script job.sh >said
 	grep -q '^job.sh:2:8: harmful: NCCL_SOCKET_IFNAME=eth0: ' said
 	[[ $(grep -c '^job.sh:5:8: harmful where the value turns out so: NCCL_DEBUG' said) == 1 ]]

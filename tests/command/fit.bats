@@ -59,7 +59,7 @@ fit() {
 }
 
 @test "a time that cannot be read, or that overflows in sbatch, is refused" {
-	for time in abc 99999999999-00 3654-0 1: ''; do
+	for time in abc 99999999999-00 3654-0 3654- - -5 1-- 1: ''; do
 		expect 2 "onespine: --time=$time: a time is expected (minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at most 10 years)" \
 			fit --free='n[1-3]' -N 2 "--time=$time"
 	done
@@ -382,6 +382,10 @@ beside_refusal() {
 	((expected = $(date -d "$expected" +%s) - $(date +%s), expected > 7000 && expected <= 7200))
 	[[ $(beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30 --json | jq -c '[.starts_now, (.starts | type)]') == '[true,"string"]' ]]
 	[[ $(beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 30) != *expects* ]]
+	# a time of days alone is taken as sbatch takes it, and said
+	expect_line 0 'onespine: warning: --time=1-: sbatch takes this for 1 day' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-
+	expect_line 0 'onespine: warning: --time=03-: sbatch takes this for 03 days' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 --time=03-
+	diff <(beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1- 2>words) <(beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-0 2>>words)
 	# the running job's end is no whole number of minutes away
 	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)' \
 		beside_slurm 7230 'n[1-4]' -N 4 --gres gpu:1 -t 30

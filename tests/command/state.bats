@@ -305,7 +305,7 @@ Their nodes start, and nobody knows yet where (no violation):
 
 @test "where PrivateData hides others' jobs, map and audit say that theirs are not all" {
 	jq '.hides_jobs = true | .jobs |= map(select(.user == "bob"))' "$MAP/small.json" >private.json
-	expect_line 0 "small: 16 nodes: 10 busy, 3 free, 3 out; 1 job, 0 of them gangs (PrivateData=jobs: others' only if you are an operator)" \
+	expect_line 0 "small: 16 nodes: 10 busy, 3 free, 3 out; 1 job, no gang (PrivateData=jobs: others' only if you are an operator)" \
 		onespine map --state=private.json
 	expect 0 "0 gangs running: 0 as asked for, 0 not
   PrivateData=jobs: others' gangs are audited only if you are an operator" onespine audit --state=private.json

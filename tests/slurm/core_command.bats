@@ -510,7 +510,7 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	job=$(submit --gang -N5 --exclusive -J big)
 	await_job "$job" RUNNING
 	map=$(onespine map)
-	holds "$map" '16 nodes: 5 busy, 10 free, 1 out; 1 job, 1 of them a gang'
+	holds "$map" '16 nodes: 5 busy, 10 free, 1 out; 1 job, a gang'
 	equal "$(grep -o 'A' <<<"$(grep '^│' <<<"$map")" | wc -l)" 5
 	equal "$(grep '^│' <<<"$map" | grep -c ' d ')" 1
 	matches "$map" "A  $job big of root, gang=spine, 5 nodes"

@@ -101,7 +101,7 @@ waits() {
   leaf l1: 2 nodes  n[1,3]
   leaf l2: 2 nodes  n[2,4]'
 	printed=$(onespine map)
-	holds "$printed" '6 nodes: 4 busy, 2 free, 0 out; 1 job, 1 of them a gang'
+	holds "$printed" '6 nodes: 4 busy, 2 free, 0 out; 1 job, a gang'
 	matches "$printed" 'wrap of root, gang=spine segment=leaf:3.*, 4 nodes, '
 	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
 }

@@ -142,6 +142,7 @@ static void names_are_found(void **state)
 			 "Standard_ND96isr_H100_v5, BM.GPU.H100.8?"},
 		{"G6", "the catalogue has no type 'G6'; did you mean g6.xlarge, g6.2xlarge, "
 		       "g6.4xlarge, g6.8xlarge, g6.12xlarge, g6.16xlarge or another of 16?"},
+		{"P6-B200", "the catalogue has no type 'P6-B200'; did you mean p6-b200.48xlarge?"},
 		{"", "the catalogue has no type ''"},
 		{"laptop", "the catalogue has no type 'laptop'"},
 		/* other digits: rather a type that the catalogue does not have yet */
@@ -163,6 +164,12 @@ static void names_are_found(void **state)
 	assert_null(osp_catalogue_find(catalogue, "p5.48xlareg", &error));
 	assert_string_equal(error.text, "the catalogue has no type 'p5.48xlareg'; did you mean "
 					"p5.48xlarge?");
+	/* the end of several */
+	osp_error_clear(&error);
+	assert_null(osp_catalogue_find(catalogue, "48xlarge", &error));
+	assert_non_null(strstr(error.text, "'48xlarge'; did you mean g"));
+	assert_non_null(strstr(error.text, ".48xlarge, "));
+	assert_null(strstr(error.text, ".xlarge"));
 	/* what people call them */
 	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++) {
 		osp_error_clear(&error);

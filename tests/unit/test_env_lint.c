@@ -172,7 +172,10 @@ static const char rules_text[] =
 	"  - {id: n, when: {fabric: efa}, action: set, variable: N, value: '7', severity: note, "
 	"reason: r, source: s}\n";
 
-/* "2:1 A [w]; 3:1 B [u]?; missing M=7 [m]" */
+static const char *const doubts[] = {
+	[OSP_DOUBT_NONE] = "", [OSP_DOUBT_BRANCH] = " branch", [OSP_DOUBT_REPLACED] = " replaced"};
+
+/* "2:1 A [w]; 3:1 B [u]?; 4:1 A [w] branch; missing M=7 [m]" */
 static void expect_findings(const char *script_text, const char *facts_text, const char *expected)
 {
 	struct osp_script *script = osp_script_read("s", script_text, strlen(script_text), NULL);
@@ -198,6 +201,8 @@ static void expect_findings(const char *script_text, const char *facts_text, con
 		else
 			osp_text_printf(&words, "missing %s=%s", one->variable, one->value);
 		osp_text_printf(&words, " [%s]%s", one->rule->id, one->certain ? "" : "?");
+		if (one->setting)
+			osp_text_add(&words, doubts[one->setting->doubt]);
 	}
 	string = osp_text_take(&words);
 	assert_string_equal(string, expected);
@@ -219,7 +224,7 @@ static void findings_are_reported(void **state)
 	/* what was there before is not what this line brings; what is lacking may stand in it */
 	expect_findings("P=a:$P\nP=a:$X\nP=bad:$P\nP=${P:-bad}\nP=${P:-a}\n", "",
 			"2:1 P [p]?; 3:1 P [p]; 4:1 P [p]");
-	expect_findings("Q=a:$Q\nQ=good:$Q\nQ=a\n", "", "1:1 Q [q]?; 3:1 Q [q]");
+	expect_findings("Q=a:$Q\nQ=good:$Q\ncmd\nQ=a\n", "", "1:1 Q [q]?; 4:1 Q [q]");
 	expect_findings("export B=2\n", "rdma_read=no", "1:8 B [w]");
 	expect_findings("export B=1\n", "rdma_read=yes", "1:8 B [w]");
 	expect_findings("cmd\n", "fabric=efa", "missing M=7 [m]");
@@ -227,9 +232,140 @@ static void findings_are_reported(void **state)
 	expect_findings("A=1 cmd\n", "fabric=efa", "1:1 A [w]; missing M=7 [m]");
 }
 
+/* What stands where it may not run. */
+static void branches_are_in_doubt(void **state)
+{
+	static const struct {
+		const char *before, *after;
+		bool doubt;
+	} cases[] = {
+		{"if x\nthen\n", "fi\ncmd\n", true},
+		{"if a\nthen b\nelif c\nthen\n", "fi\ncmd\n", true},
+		{"if a\nthen b\nelse\n", "fi\ncmd\n", true},
+		{"if a\nthen b\nfi\n", "cmd\n", false},
+		{"if [ a ] && [ b ]\nthen c\nfi\n", "cmd\n", false},
+		{"if a\nthen if b\nthen c\nfi\n", "fi\ncmd\n", true},
+		{"if a; then\nif b; then c; fi\nfi\n", "cmd\n", false},
+		{"if\n", "then cmd\nfi\n", false},
+		{"case $x in\n1|2)\n", ";;\nesac\ncmd\n", true},
+		{"case $x in\n(a) b;;\n(*)\n", "esac\ncmd\n", true},
+		{"case $x in\n1) a;;\nesac\n", "cmd\n", false},
+		{"for i in \"$@\"; do\n", "done\ncmd\n", true},
+		{"for i in *.c; do\n", "done\ncmd\n", true},
+		{"for i in 1 2; do\n", "done\ncmd\n", false},
+		{"for ((i = 0; i < 8; i++)); do\n", "done\ncmd\n", false},
+		{"while read x; do\n", "done <f\ncmd\n", true},
+		{"until a; do\n", "done\ncmd\n", true},
+		{"until false; do\n", "done\ncmd\n", false},
+		{"while :; do\n", "cmd\ndone\n", false},
+		{"while a; do b; done\n", "cmd\n", false},
+		{"[ a ] &&\n", "cmd\n", true},
+		{"[[ $a && $b ]] && ", "cmd\n", true},
+		{"((a)) && ", "cmd\n", true},
+		{"lspci | grep -q x && ", "cmd\n", true},
+		{"! a && ", "cmd\n", true},
+		{"cd x && ", "cmd\n", false},
+		{"a || ", "cmd\n", true},
+		{"a || exit 1\n", "cmd\n", false},
+		{"a || {\nb\n", "cmd\n}\n", true},
+		{"a || {\nb\n}\n", "cmd\n", false},
+		{"a || (\nb\n", "cmd\n)\n", true},
+		{"{\n", "cmd\n}\n", false},
+		{"f() {\n", "cmd\n}\n", false},
+		{"f () {\nif a; then b; fi\n}\n", "cmd\n", false},
+		{"function f {\nif a; then\n", "fi\n}\ncmd\n", true},
+		{"f() {\nif a; then\nb\n}\n", "cmd\n", false},
+		{"N=(a b)\n", "cmd\n", false},
+		{"if a; then N=(a\nb)\n", "fi\ncmd\n", true},
+		{"fi\ndone\nesac\n}\n)\n", "cmd\n", false},
+		{"if a; then X=$(if b; then c; fi)\nfi\n", "cmd\n", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_text text = OSP_TEXT_INIT, expected = OSP_TEXT_INIT;
+		int line = 1, column = 1;
+
+		for (const char *at = cases[i].before; *at; at++) {
+			column = *at == '\n' ? 1 : column + 1;
+			line += *at == '\n';
+		}
+		osp_text_printf(&text, "%sA=1\n%s", cases[i].before, cases[i].after);
+		osp_text_printf(&expected, "%d:%d A [w]%s", line, column,
+				cases[i].doubt ? " branch" : "");
+		print_message("%s\n", text.data);
+		expect_findings(text.data, "", expected.data);
+		osp_text_free(&text);
+		osp_text_free(&expected);
+	}
+}
+
+/* What is unset, set anew or hidden before a program starts. */
+static void what_no_program_gets_is_no_finding(void **state)
+{
+	static const struct {
+		const char *text, *findings;
+	} cases[] = {
+		{"A=1\ncmd\n", "1:1 A [w]"},
+		{"A=1\nunset A\ncmd\n", ""},
+		{"A=1\nunset -v X A\ncmd\n", ""},
+		{"A=1\nunset -f A\ncmd\n", "1:1 A [w]"},
+		{"A=1\nunset AB\ncmd\n", "1:1 A [w]"},
+		{"A=1\ncmd\nunset A\n", "1:1 A [w]"},
+		{"A=1\n$CMD\nunset A\n", "1:1 A [w]"},
+		{"A=1\nexport -n A\ncmd\n", ""},
+		{"A=1\ndeclare +x A\ncmd\n", ""},
+		{"export -n A=1\ncmd\n", ""},
+		{"export -n A=1\nexport A\ncmd\n", "1:11 A [w]"},
+		{"A=1\nA=2\ncmd\n", "2:1 A [w]"},
+		{"A=1\necho a; module load b; cd c\nN=(a b)\nA=2\ncmd\n", "4:1 A [w]"},
+		{"A=1\nA=2 cmd\n", "2:1 A [w]"},
+		{"A=1\nA=2 cmd\ncmd\n", "1:1 A [w]; 2:1 A [w]"},
+		{"A=1\nA=${A:-2}\ncmd\n", "1:1 A [w]; 2:1 A [w]"},
+		{"A=1\nA+=2\ncmd\n", "1:1 A [w]; 2:1 A [w]"},
+		{"A=1\nA=2,${A}$x\ncmd\n", "1:1 A [w]; 2:1 A [w]"},
+		{"A=1\nenv -u A cmd\n", ""},
+		{"A=1\nenv --unset=A cmd\n", ""},
+		{"A=1\nenv -uA cmd\ncmd\n", "1:1 A [w]"},
+		{"A=1\nenv -u B cmd\n", "1:1 A [w]"},
+		{"A=1\nsrun env -u A cmd\n", ""},
+		{"A=1\nsrun bash -c 'unset A; cmd'\n", ""},
+		{"A=1\nsrun bash -c 'cmd; unset A'\n", "1:1 A [w]"},
+		{"A=1\nsrun bash -c 'export A=2; cmd'\n", "2:14 A [w]"},
+		{"A=1\nsrun --export=ALL,A=2 cmd\n", "2:6 A [w]"},
+		{"A=1\nbash -c 'unset A'\ncmd\n", "1:1 A [w]"},
+		{"#SBATCH --export=ALL,A=1\nunset A\ncmd\n", ""},
+		{"A=1\nif [ a ]\nthen unset A\nfi\ncmd\n", "1:1 A [w] replaced"},
+		{"A=1\n[ a ] && unset A\ncmd\n", "1:1 A [w] replaced"},
+		{"A=1\ncmd\nif a\nthen unset A\nfi\n", "1:1 A [w]"},
+		{"if a\nthen A=1\nelse unset A\nfi\ncmd\n", "2:6 A [w] branch"},
+		{"if a\nthen A=1\nfi\nunset A\ncmd\n", ""},
+		{"if a\nthen A=1; unset A\nfi\ncmd\n", ""},
+		{"A=1\nf() {\nunset A\n}\ncmd\n", "1:1 A [w]"},
+		{"f() {\nA=1\nunset A\ncmd\n}\n", ""},
+		{"bash -cx 'A=1; cmd'\n", "1:10 A [w]"},
+		{"bash -c -x 'A=1; cmd'\n", "1:12 A [w]"},
+		{"bash -ceuo pipefail 'A=1; cmd'\n", "1:21 A [w]"},
+		{"bash --login -xec 'A=1; cmd'\n", "1:19 A [w]"},
+		{"bash -x s -c 'A=1; cmd'\n", "1:14 A [w]"},
+		{"X=$(A=1 srun cmd)\n", "1:1 A [w]"},
+		{"X=$(\n\ncd x; A=1 srun cmd)\n", "3:7 A [w]"},
+		{"X=$((A=1))$(a;A=1)\n", "1:1 A [w]"},
+		{"X=\"$(a)$(A=1 b)\"\n", "1:1 A [w]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		print_message("%s\n", cases[i].text);
+		expect_findings(cases[i].text, "", cases[i].findings);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branches_are_in_doubt),
+		cmocka_unit_test(what_no_program_gets_is_no_finding),
 		cmocka_unit_test(settings_are_seen),
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(findings_are_reported),

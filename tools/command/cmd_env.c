@@ -189,7 +189,8 @@ struct tally {
 
 struct counts {
 	struct tally certain;
-	struct tally open; /* what the node's type or versions decide */
+	struct tally open;     /* what the node's type or versions decide */
+	struct tally doubtful; /* what may not take effect */
 };
 
 static void count_findings(const struct osp_findings *findings, struct counts *counts)
@@ -203,6 +204,8 @@ static void count_findings(const struct osp_findings *findings, struct counts *c
 
 		if (!finding->setting)
 			continue; /* --gang-env=auto sets it */
+		if (finding->setting->doubt)
+			tally = &counts->doubtful;
 		if (osp_finding_says_same(before, finding))
 			continue;
 		before = finding;
@@ -234,7 +237,7 @@ static int lint_file(const struct looked_at *at, const char *path, struct counts
 	for (size_t i = 0; input && i < length; i++)
 		input[i] = input[i] ? input[i] : '?';
 	if (input)
-		script = osp_script_read(name, osp_clean_lines(input), strlen(input), error);
+		script = osp_script_read(name, osp_clean_script(input), strlen(input), error);
 	if (script)
 		findings = osp_lint(at->rules, at->variables, &at->facts, script, error);
 	if (findings) {
@@ -250,28 +253,37 @@ static int lint_file(const struct looked_at *at, const char *path, struct counts
 	return findings ? 0 : -1;
 }
 
-/* Adds a line of counts. That of what is not certain has those above 0 alone. */
-static void add_counts(const struct counts *counts, struct osp_text *text)
+/* Adds the counts that are above 0, with `start` before them. Returns whether there are any. */
+static bool add_tally(const struct tally *tally, const char *start, struct osp_text *text)
 {
-	const struct tally *certain = &counts->certain, *open = &counts->open;
 	const struct {
 		size_t count;
 		const char *word;
-	} parts[] = {{open->fatal, "fatal"},
-		     {open->harmful, "harmful"},
-		     {open->obsolete, "obsolete"},
-		     {open->other, "other"}};
-	const char *before = "on some nodes also ";
+	} parts[] = {{tally->fatal, "fatal"},
+		     {tally->harmful, "harmful"},
+		     {tally->obsolete, "obsolete"},
+		     {tally->other, "other"}};
+	const char *before = start;
 
-	osp_text_printf(text, "%zu fatal, %zu harmful, %zu obsolete, %zu other\n", certain->fatal,
-			certain->harmful, certain->obsolete, certain->other);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (!parts[i].count)
 			continue;
 		osp_text_printf(text, "%s%zu %s", before, parts[i].count, parts[i].word);
 		before = ", ";
 	}
-	if (*before == ',')
+	return before != start;
+}
+
+/* Adds the lines of counts. Those of what is not certain have what is above 0 alone. */
+static void add_counts(const struct counts *counts, struct osp_text *text)
+{
+	const struct tally *certain = &counts->certain;
+
+	osp_text_printf(text, "%zu fatal, %zu harmful, %zu obsolete, %zu other\n", certain->fatal,
+			certain->harmful, certain->obsolete, certain->other);
+	if (add_tally(&counts->doubtful, "if their lines take effect also ", text))
+		osp_text_add(text, "\n");
+	if (add_tally(&counts->open, "on some nodes also ", text))
 		osp_text_add(text, "; --for TYPE and --with say if on yours\n");
 }
 

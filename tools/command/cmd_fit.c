@@ -187,6 +187,23 @@ static bool is_unlimited(const char *time)
 	       !strcmp(time, "-1");
 }
 
+/* Reads "1-", which sbatch takes for one day (time_str2secs(), parse_time.c), and says so. Returns
+ * whether it is such a time. */
+static bool take_days(const char *limit, int64_t *limit_s)
+{
+	size_t digits = strspn(limit, "0123456789");
+	char whole[16];
+
+	if (!digits || strcmp(limit + digits, "-") != 0 || digits > 5)
+		return false;
+	snprintf(whole, sizeof(whole), "%s0", limit);
+	if (osp_parse_duration(whole, limit_s) < 0)
+		return false;
+	osp_say_warning("--time=%s: sbatch takes this for %.*s day%s", limit, (int)digits, limit,
+			strcmp(limit, "1-") ? "s" : "");
+	return true;
+}
+
 /* Notes what reservations depend on. sbatch takes a time that overflows for another one. */
 static int take_time(const struct osp_call *call, const struct osp_world *world,
 		     const char *partition, struct osp_fit_question *question,
@@ -201,7 +218,8 @@ static int take_time(const struct osp_call *call, const struct osp_world *world,
 		question->limit_s = found ? found->limit_s : 0;
 	else if (is_unlimited(limit))
 		question->limit_s = UINT32_MAX;
-	else if (osp_parse_duration(limit, &question->limit_s) < 0)
+	else if (!take_days(limit, &question->limit_s) &&
+		 osp_parse_duration(limit, &question->limit_s) < 0)
 		return osp_error_set(
 			error, "--time=%.40s: a time is expected (" OSP_DURATION_FORMS ")", limit);
 	else if (!question->limit_s)

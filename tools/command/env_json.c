@@ -112,6 +112,12 @@ json_t *osp_env_json_decisions(const struct osp_decisions *decisions)
 	return list;
 }
 
+static const char *const doubt_names[] = {
+	[OSP_DOUBT_NONE] = NULL,
+	[OSP_DOUBT_BRANCH] = "branch",
+	[OSP_DOUBT_REPLACED] = "replaced",
+};
+
 json_t *osp_env_json_findings(const char *file, const struct osp_findings *findings)
 {
 	json_t *list = json_array();
@@ -127,7 +133,9 @@ json_t *osp_env_json_findings(const char *file, const struct osp_findings *findi
 		json_object_set_new(object, "variable", osp_json_string(finding->variable));
 		json_object_set_new(object, "value",
 				    osp_json_string(setting ? setting->value : finding->value));
-		json_object_set_new(object, "certain", json_boolean(finding->certain));
+		json_object_set_new(object, "certain", json_boolean(osp_finding_holds(finding)));
+		json_object_set_new(object, "doubt",
+				    osp_json_string(setting ? doubt_names[setting->doubt] : NULL));
 		add_rule(object, finding->rule);
 		json_array_append_new(list, object);
 	}

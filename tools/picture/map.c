@@ -446,11 +446,14 @@ void osp_map_summary(const struct osp_map *map, struct osp_text *text)
 
 	if (map->world->snapshot->cluster)
 		osp_text_printf(text, "%s: ", map->world->snapshot->cluster);
-	osp_text_printf(text, "%u %s: %u busy, %u free, %u out; %u %s, %u of them %s",
-			map->count.nodes, map->count.nodes == 1 ? "node" : "nodes", map->count.busy,
-			map->count.free, map->count.out, map->job_count,
-			map->job_count == 1 ? "job" : "jobs", map->gang_count,
-			map->gang_count == 1 ? "a gang" : "gangs");
+	osp_text_printf(text, "%u %s: %u busy, %u free, %u out; ", map->count.nodes,
+			map->count.nodes == 1 ? "node" : "nodes", map->count.busy, map->count.free,
+			map->count.out);
+	if (map->job_count == 1)
+		osp_text_printf(text, "1 job, %s gang", map->gang_count ? "a" : "no");
+	else
+		osp_text_printf(text, "%u jobs, %u of them %s", map->job_count, map->gang_count,
+				map->gang_count == 1 ? "a gang" : "gangs");
 	if (map->world->snapshot->hides_jobs)
 		osp_text_add(text, " (PrivateData=jobs: others' only if you are an operator)");
 	for (uint32_t level = osp_topology_level_count(topology) + 1;

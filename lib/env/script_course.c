@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_course.c - how long each setting of a script is in force, and whether a program gets it */
+#include "lib/env/script_course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct osp_setting_course {
+	uint32_t block;
+	bool lasts;
+	bool ended;	 /* it is unset, set anew or no longer exported */
+	bool unexported; /* the last of these */
+	bool hidden;	 /* a program was started without it */
+	size_t starts;	 /* the programs that were started before it, and those without it */
+};
+
+int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
+{
+	size_t room = courses->room ? courses->room * 2 : 64;
+	struct osp_setting_course *larger;
+
+	if (courses->count == courses->room) {
+		larger = realloc(courses->list, room * sizeof(*larger));
+		if (!larger)
+			return -1;
+		courses->list = larger;
+		courses->room = room;
+	}
+	courses->list[courses->count++] = (struct osp_setting_course){
+		.block = osp_flow_block(&courses->flow), .lasts = lasts, .starts = courses->starts};
+	if (osp_flow_may_not_run(&courses->flow, courses->list[courses->count - 1].block))
+		setting->doubt = OSP_DOUBT_BRANCH;
+	return courses->flow.failed ? -1 : 0;
+}
+
+static bool is_named(const struct osp_setting *setting, const char *name, size_t name_bytes)
+{
+	return !strncmp(setting->name, name, name_bytes) && !setting->name[name_bytes];
+}
+
+/* Ends one setting, or casts doubt on it, because of a command in `block`. */
+static void end_one(const struct osp_courses *courses, struct osp_setting_course *course,
+		    struct osp_setting *setting, uint32_t block, enum osp_course_end how)
+{
+	const struct osp_flow *flow = &courses->flow;
+	bool unused = course->starts == courses->starts;
+
+	if (!osp_flow_together(flow, course->block, block))
+		return;
+	if (osp_flow_within(flow, course->block, block)) {
+		course->ended = true;
+		course->unexported = how == OSP_COURSE_UNEXPORTED;
+		setting->gone = unused;
+	} else if (osp_flow_within(flow, block, course->block) && unused &&
+		   setting->doubt == OSP_DOUBT_NONE) {
+		setting->doubt = OSP_DOUBT_REPLACED;
+	}
+}
+
+void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, const char *name,
+		    size_t name_bytes, enum osp_course_end how)
+{
+	uint32_t block = osp_flow_block(&courses->flow);
+
+	if (courses->ends++ >= OSP_COURSE_ENDS_MAX)
+		return;
+	for (size_t i = 0; i < courses->count; i++) {
+		struct osp_setting_course *course = &courses->list[i];
+
+		if (course->lasts && !course->ended && is_named(&settings[i], name, name_bytes))
+			end_one(courses, course, &settings[i], block, how);
+	}
+}
+
+void osp_course_export(struct osp_courses *courses, struct osp_setting *settings, const char *name,
+		       size_t name_bytes)
+{
+	for (size_t i = 0; i < courses->count; i++) {
+		struct osp_setting_course *course = &courses->list[i];
+
+		if (!course->unexported || !is_named(&settings[i], name, name_bytes))
+			continue;
+		course->ended = course->unexported = false;
+		settings[i].gone = false;
+	}
+}
+
+void osp_course_hide(struct osp_courses *courses, const char *name)
+{
+	if (courses->hidden_count < OSP_COURSE_HIDDEN_MAX && courses->ends++ < OSP_COURSE_ENDS_MAX)
+		courses->hidden[courses->hidden_count++] = name;
+}
+
+/* Notes that the program about to start does not get the variable's settings from before the
+ * command. */
+static void start_without(struct osp_courses *courses, const struct osp_setting *settings,
+			  const char *name)
+{
+	for (size_t i = 0; i < courses->before; i++) {
+		struct osp_setting_course *course = &courses->list[i];
+
+		if (!course->lasts || course->ended || course->starts != courses->starts ||
+		    strcmp(settings[i].name, name) != 0)
+			continue;
+		course->starts++;
+		course->hidden = true;
+	}
+}
+
+void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings)
+{
+	for (size_t i = 0; i < courses->hidden_count; i++)
+		start_without(courses, settings, courses->hidden[i]);
+	courses->starts++;
+}
+
+void osp_course_command_ends(struct osp_courses *courses)
+{
+	courses->hidden_count = 0;
+	courses->before = courses->count;
+}
+
+void osp_course_finish(const struct osp_courses *courses, struct osp_setting *settings)
+{
+	for (size_t i = 0; i < courses->count; i++) {
+		const struct osp_setting_course *course = &courses->list[i];
+
+		if (course->hidden && !course->ended && course->starts == courses->starts)
+			settings[i].gone = true;
+	}
+}
+
+void osp_courses_free(struct osp_courses *courses)
+{
+	osp_flow_free(&courses->flow);
+	free(courses->list);
+}

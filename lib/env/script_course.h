@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * script_course.h - how long each setting of a script is in force, and whether a program gets it
+ *
+ * For script.c, which tells it each command in the order of the text. It sets `gone` and `doubt` of
+ * the settings (lib/env/env_lint.h).
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_SCRIPT_COURSE_H
+#define OSP_SCRIPT_COURSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/env/env_lint.h"
+#include "lib/env/script_flow.h"
+
+#define OSP_COURSE_HIDDEN_MAX 64    /* names that one command hides; more are not followed */
+#define OSP_COURSE_ENDS_MAX   20000 /* names that a script hides or ends */
+
+struct osp_setting_course;
+
+/* Begins zeroed. */
+struct osp_courses {
+	struct osp_flow flow;
+	struct osp_setting_course *list; /* of each setting */
+	size_t count, room;
+	size_t starts; /* programs so far */
+	size_t ends;   /* names that were hidden or ended so far */
+	const char *hidden[OSP_COURSE_HIDDEN_MAX];
+	size_t hidden_count;
+	size_t before; /* settings before the command that is in no other */
+};
+
+enum osp_course_end { OSP_COURSE_UNSET, OSP_COURSE_UNEXPORTED };
+
+/* Begins the newest setting. `lasts`: it is for the commands after its own too. Returns 0, or -1 if
+ * memory ran out. */
+int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts);
+
+/* Ends the settings of a variable in the function of the present command. */
+void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, const char *name,
+		    size_t name_bytes, enum osp_course_end how);
+
+/* Takes up again what was no longer exported. */
+void osp_course_export(struct osp_courses *courses, struct osp_setting *settings, const char *name,
+		       size_t name_bytes);
+
+/* Hides a variable from the programs of the present command. `name` must outlive it. */
+void osp_course_hide(struct osp_courses *courses, const char *name);
+
+/* Notes that the present command starts a program. */
+void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings);
+
+/* Notes the end of a command that is in no other. */
+void osp_course_command_ends(struct osp_courses *courses);
+
+/* Notes the end of the script. */
+void osp_course_finish(const struct osp_courses *courses, struct osp_setting *settings);
+
+void osp_courses_free(struct osp_courses *courses);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_flow.c - which commands of a shell script may not run, and which start programs */
+#include "lib/env/script_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { SCRIPT, IF, LOOP, CASE, CLAUSE, GROUP, SUBSHELL, ARRAY, FUNCTION };
+
+struct osp_flow_block {
+	enum kind kind;
+	uint32_t parent, function;
+	uint32_t depth;
+	bool may_not_run;
+	bool sure; /* a loop whose body runs at least once */
+};
+
+static const struct osp_flow_block script = {.kind = SCRIPT};
+
+static const struct osp_flow_block *block_at(const struct osp_flow *flow, uint32_t index)
+{
+	return index ? &flow->blocks[index - 1] : &script;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++) {
+		if (!strcmp(word, *words))
+			return true;
+	}
+	return false;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+/* Adds a block within the present one, and returns it; the present one if there are too many. */
+static uint32_t add_block(struct osp_flow *flow, enum kind kind, bool may_not_run)
+{
+	const struct osp_flow_block *now = block_at(flow, flow->at.block);
+	struct osp_flow_block block = {.kind = kind,
+				       .parent = flow->at.block,
+				       .function = now->function,
+				       .depth = now->depth + 1,
+				       .may_not_run = now->may_not_run || may_not_run};
+	size_t room = flow->room ? flow->room * 2 : 32;
+	struct osp_flow_block *larger;
+
+	if (block.depth > OSP_FLOW_DEPTH_MAX)
+		return flow->at.block;
+	if (flow->count == flow->room) {
+		larger = realloc(flow->blocks, room * sizeof(*larger));
+		if (!larger) {
+			flow->failed = true;
+			return flow->at.block;
+		}
+		flow->blocks = larger;
+		flow->room = room;
+	}
+	flow->blocks[flow->count++] = block;
+	if (kind == FUNCTION)
+		flow->blocks[flow->count - 1].function = (uint32_t)flow->count;
+	return (uint32_t)flow->count;
+}
+
+static void push(struct osp_flow *flow, enum kind kind, bool may_not_run)
+{
+	flow->at.block = add_block(flow, kind, may_not_run);
+}
+
+/* Returns the innermost block of that kind around the next command; UINT32_MAX if there is none. */
+static uint32_t innermost(const struct osp_flow *flow, enum kind kind)
+{
+	for (uint32_t at = flow->at.block; at; at = block_at(flow, at)->parent) {
+		if (block_at(flow, at)->kind == kind)
+			return at;
+	}
+	return UINT32_MAX;
+}
+
+static void pop(struct osp_flow *flow, enum kind kind)
+{
+	uint32_t at = innermost(flow, kind);
+
+	if (at != UINT32_MAX)
+		flow->at.block = block_at(flow, at)->parent;
+}
+
+/* Ends the innermost block of that kind, or the function within it. */
+static void pop_body(struct osp_flow *flow, enum kind kind)
+{
+	uint32_t at = innermost(flow, kind), function = innermost(flow, FUNCTION);
+	bool other = function != UINT32_MAX && (at == UINT32_MAX || function > at);
+
+	pop(flow, other ? FUNCTION : kind);
+}
+
+/* Begins the next clause of the innermost block of that kind. */
+static void next_clause(struct osp_flow *flow, enum kind kind, bool may_not_run)
+{
+	uint32_t at = innermost(flow, kind);
+
+	if (at == UINT32_MAX)
+		return;
+	flow->at.block = at;
+	push(flow, CLAUSE, may_not_run);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static void end_list(struct osp_flow *flow)
+{
+	if (!flow->at.listed)
+		flow->at.optional = false;
+}
+
+static void begin_subshell(struct osp_flow *flow)
+{
+	if (block_at(flow, flow->at.block)->kind == CASE)
+		return; /* (PATTERN) */
+	push(flow, flow->at.function ? FUNCTION : SUBSHELL, flow->at.optional);
+	flow->at.function = flow->at.optional = flow->at.listed = false;
+}
+
+static void end_bracket(struct osp_flow *flow)
+{
+	enum kind kind = block_at(flow, flow->at.block)->kind;
+
+	if (kind == CASE)
+		push(flow, CLAUSE, true);
+	else if (kind == ARRAY)
+		pop(flow, ARRAY);
+	else
+		pop_body(flow, SUBSHELL);
+	flow->at.tested = kind == ARRAY;
+}
+
+void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
+{
+	switch (mark) {
+	case OSP_SHELL_END:
+		end_list(flow);
+		break;
+	case OSP_SHELL_AND:
+		flow->at.optional |= flow->at.tested;
+		flow->at.listed = true;
+		break;
+	case OSP_SHELL_OR:
+		flow->at.optional = flow->at.listed = true;
+		break;
+	case OSP_SHELL_PIPE:
+		break;
+	case OSP_SHELL_OPEN:
+		begin_subshell(flow);
+		break;
+	case OSP_SHELL_ARRAY:
+		push(flow, ARRAY, false);
+		break;
+	case OSP_SHELL_CLOSE:
+		end_bracket(flow);
+		break;
+	case OSP_SHELL_CASE_END:
+		if (innermost(flow, CASE) != UINT32_MAX)
+			flow->at.block = innermost(flow, CASE);
+		flow->at.optional = flow->at.listed = false;
+		break;
+	case OSP_SHELL_FUNCTION:
+		flow->at.function = true;
+		break;
+	}
+}
+
+/* --- reserved words --------------------------------------------------------------------------- */
+
+/* Returns whether a loop over these words runs: one is given, not what a shell makes of it. */
+static bool has_given_word(const struct osp_shell_word *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!words[i].unexpanded && !strpbrk(words[i].text, "*?["))
+			return true;
+	}
+	return false;
+}
+
+/* Begins a loop; `words` are those after its reserved word. */
+static void begin_loop(struct osp_flow *flow, const char *how, const struct osp_shell_word *words,
+		       size_t count)
+{
+	static const char *const yes[] = {"true", ":", NULL}, *const no[] = {"false", NULL};
+	bool each = !strcmp(how, "for") || !strcmp(how, "select"), sure;
+
+	if (each) /* for ((...)) has no words here, and is written to run */
+		sure = !count || (count > 2 && has_given_word(words + 2, count - 2));
+	else
+		sure = count == 1 && is_one_of(words[0].text, *how == 'w' ? yes : no);
+	push(flow, LOOP, flow->at.optional);
+	if (block_at(flow, flow->at.block)->kind == LOOP)
+		flow->blocks[flow->at.block - 1].sure = sure;
+}
+
+/* Notes one reserved word. Returns how many words it takes; 0: it is none. */
+static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *words, size_t count)
+{
+	static const char *const loops[] = {"for", "while", "until", "select", NULL};
+	static const char *const clauses[] = {"then", "elif", "else", NULL};
+	const char *word = words[0].text;
+	uint32_t loop;
+
+	if (words[0].unexpanded)
+		return 0;
+	if (!strcmp(word, "if")) {
+		push(flow, IF, flow->at.optional);
+	} else if (is_one_of(word, clauses)) {
+		next_clause(flow, IF, true);
+	} else if (!strcmp(word, "fi")) {
+		pop(flow, IF);
+	} else if (is_one_of(word, loops)) {
+		begin_loop(flow, word, words + 1, count - 1);
+		if (*word == 'f' || *word == 's')
+			return count;
+	} else if (!strcmp(word, "do")) {
+		loop = innermost(flow, LOOP);
+		next_clause(flow, LOOP, loop != UINT32_MAX && !block_at(flow, loop)->sure);
+	} else if (!strcmp(word, "done")) {
+		pop(flow, LOOP);
+	} else if (!strcmp(word, "case")) {
+		push(flow, CASE, flow->at.optional);
+		return count;
+	} else if (!strcmp(word, "esac")) {
+		pop(flow, CASE);
+	} else if (!strcmp(word, "{")) {
+		push(flow, flow->at.function ? FUNCTION : GROUP, flow->at.optional);
+		flow->at.function = false;
+	} else if (!strcmp(word, "}")) {
+		pop_body(flow, GROUP);
+	} else if (!strcmp(word, "function")) {
+		flow->at.function = true;
+		return count > 1 ? 2 : 1;
+	} else if (strcmp(word, "!") != 0 && strcmp(word, "time") != 0) {
+		return 0;
+	}
+	/* the list begins anew within, and goes on after the end */
+	flow->at.optional = flow->at.listed = false;
+	return 1;
+}
+
+static bool is_test(const struct osp_shell_word *words, size_t count)
+{
+	static const char *const tests[] = {"[",    "[[",    "]",	"]]",	      "test",
+					    "grep", "egrep", "command", "type",	      "which",
+					    "hash", "false", "let",	"nvidia-smi", NULL};
+
+	return count && (is_one_of(osp_shell_base_name(words[0].text), tests) ||
+			 is_one_of(words[count - 1].text, tests));
+}
+
+size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count)
+{
+	enum kind kind = block_at(flow, flow->at.block)->kind;
+	bool negated = false;
+	size_t at = 0, taken;
+
+	if (kind == ARRAY)
+		return 0;
+	if (kind == CASE && strcmp(words[0].text, "esac") != 0)
+		return count; /* patterns */
+	flow->at.listed = false;
+	while (at < count && (taken = take_reserved(flow, words + at, count - at))) {
+		negated |= !strcmp(words[at].text, "!");
+		at += taken;
+	}
+	flow->at.tested = negated || is_test(words + at, count - at);
+	return at;
+}
+
+struct osp_flow_place osp_flow_enter(struct osp_flow *flow)
+{
+	struct osp_flow_place before = flow->at;
+
+	flow->at = (struct osp_flow_place){.block = osp_flow_block(flow)};
+	push(flow, FUNCTION, false);
+	return before;
+}
+
+void osp_flow_leave(struct osp_flow *flow, struct osp_flow_place before)
+{
+	flow->at = before;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+uint32_t osp_flow_block(struct osp_flow *flow)
+{
+	return flow->at.optional ? add_block(flow, GROUP, true) : flow->at.block;
+}
+
+bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block)
+{
+	return block_at(flow, block)->may_not_run;
+}
+
+bool osp_flow_together(const struct osp_flow *flow, uint32_t one, uint32_t other)
+{
+	return block_at(flow, one)->function == block_at(flow, other)->function;
+}
+
+bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer)
+{
+	for (; inner && inner != outer; inner = block_at(flow, inner)->parent)
+		;
+	return inner == outer;
+}
+
+/* The shell's builtins, and tools that prepare a job and read no variable that rules are about. */
+static const char *const quiet[] = {
+	":",	    ".",	 "[",	     "[[",	 "alias",    "awk",	 "basename",
+	"break",    "cat",	 "cd",	     "chgrp",	 "chmod",    "chown",	 "conda",
+	"continue", "cp",	 "curl",     "cut",	 "date",     "declare",	 "df",
+	"dirname",  "dirs",	 "du",	     "echo",	 "exit",     "export",	 "false",
+	"find",	    "free",	 "getconf",  "getopts",	 "git",	     "grep",	 "gunzip",
+	"gzip",	    "hash",	 "head",     "host",	 "hostname", "ibstat",	 "ibv_devinfo",
+	"id",	    "ifconfig",	 "ip",	     "jobs",	 "kill",     "let",	 "ln",
+	"local",    "ls",	 "lscpu",    "lspci",	 "mamba",    "mapfile",	 "micromamba",
+	"mkdir",    "mktemp",	 "ml",	     "module",	 "mv",	     "nproc",	 "nvidia-smi",
+	"pip",	    "pip3",	 "popd",     "printenv", "printf",   "pushd",	 "pwd",
+	"read",	    "readarray", "readlink", "readonly", "realpath", "return",	 "rm",
+	"rmdir",    "rsync",	 "sacct",    "scontrol", "sed",	     "seq",	 "set",
+	"setenv",   "shift",	 "shopt",    "sinfo",	 "sleep",    "sort",	 "source",
+	"spack",    "squeue",	 "stat",     "sync",	 "tail",     "tar",	 "tee",
+	"test",	    "touch",	 "tr",	     "trap",	 "true",     "type",	 "typeset",
+	"ulimit",   "umask",	 "uname",    "uniq",	 "unset",    "unsetenv", "unzip",
+	"wait",	    "wc",	 "wget",     "which",	 "whoami",   NULL};
+
+/* Programs that run the words after them. */
+static const char *const openers[] = {"builtin", "command", "env", "exec", "nohup", "sudo", NULL};
+
+bool osp_flow_starts_program(const struct osp_flow *flow, const struct osp_shell_word *words,
+			     size_t count)
+{
+	size_t name_bytes;
+	bool options = false;
+
+	if (block_at(flow, flow->at.block)->kind == ARRAY)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = osp_shell_base_name(words[i].text);
+
+		if (osp_shell_is_assignment(words[i].text, &name_bytes) ||
+		    (options && *words[i].text == '-'))
+			continue;
+		options = is_one_of(name, openers);
+		if (options)
+			continue;
+		/* options without a program belong to an array; a tool of a path may be another */
+		return *words[i].text != '-' && (words[i].unexpanded || !is_one_of(name, quiet));
+	}
+	return false;
+}
+
+void osp_flow_free(struct osp_flow *flow)
+{
+	free(flow->blocks);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * script_flow.h - which commands of a shell script may not run, and which start programs
+ *
+ * Follows if, case, loops, groups, subshells, functions and lists with && and ||, command by
+ * command, without evaluating anything. What stands in a branch, or after a test with && or after
+ * ||, may not run; so may a loop's body, unless its words are given or its condition is `true`. The
+ * body of a function counts as run. Blocks nested more than OSP_FLOW_DEPTH_MAX deep are not told
+ * apart.
+ *
+ * For script.c. Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_SCRIPT_FLOW_H
+#define OSP_SCRIPT_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/env/shell_text.h"
+
+#define OSP_FLOW_DEPTH_MAX 64
+
+struct osp_flow_block;
+
+/* Where the next command stands. */
+struct osp_flow_place {
+	uint32_t block; /* 0: the script itself */
+	bool optional;	/* it stands after a test with &&, or after || */
+	bool listed;	/* && or || came last, so that the end of a line ends no list */
+	bool tested;	/* the command before was a test */
+	bool function;	/* a function's name came last */
+};
+
+/* Begins zeroed. */
+struct osp_flow {
+	struct osp_flow_block *blocks; /* each keeps the index of the one around it */
+	size_t count, room;
+	struct osp_flow_place at;
+	bool failed; /* memory ran out */
+};
+
+/* Notes what stands between commands. */
+void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark);
+
+/* Notes the reserved words with which a command begins. Returns how many there are. */
+size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count);
+
+/* Begins and ends a text that is read within the script, as a function of its own. */
+struct osp_flow_place osp_flow_enter(struct osp_flow *flow);
+void osp_flow_leave(struct osp_flow *flow, struct osp_flow_place before);
+
+/* Returns the block of the command that was noted last. */
+uint32_t osp_flow_block(struct osp_flow *flow);
+
+/* Returns whether commands of the block may not run. */
+bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block);
+
+/* Returns whether both stand in the same function, or in none. */
+bool osp_flow_together(const struct osp_flow *flow, uint32_t one, uint32_t other);
+
+/* Returns whether `inner` is `outer` or stands within. */
+bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer);
+
+/* Returns whether the command, whose reserved words are skipped, may start a program that reads the
+ * environment of a job: any but the shell's builtins and tools that are known not to. */
+bool osp_flow_starts_program(const struct osp_flow *flow, const struct osp_shell_word *words,
+			     size_t count);
+
+void osp_flow_free(struct osp_flow *flow);
+
+#endif

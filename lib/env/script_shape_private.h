@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_shape_private.h - what the two halves of script_shape.h share; for them alone */
+#ifndef OSP_SCRIPT_SHAPE_PRIVATE_H
+#define OSP_SCRIPT_SHAPE_PRIVATE_H
+
+#include "lib/env/script_shape.h"
+
+struct osp_judging {
+	const struct osp_script *script;
+	const struct osp_script_options *options;
+	const struct osp_facts *facts;
+	int (*take)(void *context, const struct osp_finding *finding);
+	void *context;
+};
+
+/* Report a finding about a setting or an option. Return what `take` does. */
+int osp_shape_setting(const struct osp_judging *judging, const struct osp_rule *rule,
+		      const struct osp_setting *setting, bool certain);
+int osp_shape_option(const struct osp_judging *judging, const struct osp_rule *rule,
+		     const struct osp_script_option *option, bool certain);
+
+/* Returns whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither
+ * says. */
+enum osp_truth osp_shape_several(const struct osp_judging *judging);
+
+/* Returns the option of an srun, or sbatch's, which it inherits; NULL: none. */
+const struct osp_script_option *osp_shape_of_step(const struct osp_judging *judging, size_t command,
+						  const char *name);
+
+/* Judges S10 to S14. Returns 0, or -1 as soon as `take` does. */
+int osp_shape_start(const struct osp_judging *judging);
+
+#endif

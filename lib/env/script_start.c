@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_start.c - finds what keeps a script from being read, and its processes from meeting */
+#include "lib/env/script_shape_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRIVILEGED_PORTS 1024
+#define PORTS		 65536
+
+static const struct osp_condition several_condition = {.fact = OSP_FACT_NODES, .text = "nodes >1"};
+
+static const struct osp_rule late_rule = {
+	.id = "S10",
+	.severity = OSP_SEVERITY_HARMFUL,
+	.reason =
+		"sbatch reads no #SBATCH after the first command, so that the job is not what the "
+		"line asks for",
+	.cure = "move the line above the first command",
+	.source = "https://slurm.schedmd.com/sbatch.html"};
+
+static const struct osp_rule dos_rule = {
+	.id = "S11",
+	.severity = OSP_SEVERITY_FATAL,
+	.reason = "sbatch refuses a script with line ends of DOS, and a shell takes each CR for a "
+		  "part "
+		  "of the last word",
+	.cure = "sed -i 's/\\r$//' on the file",
+	.source = "https://github.com/SchedMD/slurm/blob/slurm-22-05-8-1/src/sbatch/sbatch.c"};
+
+static const struct osp_rule too_many_rule = {
+	.id = "S12",
+	.severity = OSP_SEVERITY_FATAL,
+	.reason = "each task of a node (--ntasks-per-node) starts so many processes, more than the "
+		  "node has GPUs",
+	.cure = "--ntasks-per-node=1 beside torchrun, or no torchrun",
+	.source = "https://pytorch.org/docs/stable/elastic/run.html"};
+
+static const struct osp_rule port_rule = {
+	.id = "S13",
+	.severity = OSP_SEVERITY_FATAL,
+	.reason = "rank 0 of a user cannot listen on a port below 1024, and there is none above "
+		  "65535",
+	.cure = "a port from 1024 to 65535 that nothing uses, such as 29500",
+	.source = "https://pytorch.org/docs/stable/distributed.html"};
+
+static const struct osp_rule one_start_rule = {.id = "S14",
+					       .conditions = &several_condition,
+					       .condition_count = 1,
+					       .severity = OSP_SEVERITY_FATAL,
+					       .reason =
+						       "the batch script runs on the first node "
+						       "alone, so that this one waits for those of "
+						       "the other nodes for ever",
+					       .cure = "srun --ntasks-per-node=1 before it",
+					       .source = "https://slurm.schedmd.com/sbatch.html"};
+
+/* --- what sbatch reads ------------------------------------------------------------------------ */
+
+static int judge_late(const struct osp_judging *judging, const struct osp_script_option *option)
+{
+	struct osp_setting setting = {.name = option->name,
+				      .value = option->value,
+				      .line = option->line,
+				      .column = option->column};
+
+	if (option->of != OSP_OPTION_OF_NOBODY)
+		return 0;
+	return osp_shape_setting(judging, &late_rule, &setting, true);
+}
+
+static int judge_line_ends(const struct osp_judging *judging)
+{
+	struct osp_setting setting = {.name = "line end",
+				      .value = "CR LF",
+				      .line = osp_script_dos_line(judging->script),
+				      .column = 1};
+
+	return setting.line ? osp_shape_setting(judging, &dos_rule, &setting, true) : 0;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* Returns the tasks of a node, or -1 if the script does not say. */
+static long tasks_of_node(const struct osp_judging *judging, size_t command)
+{
+	const struct osp_script_option *all =
+		osp_command_option(judging->options, command, "ntasks");
+	long nodes = osp_option_number(osp_shape_of_step(judging, command, "nodes"));
+	long tasks = osp_option_number(all);
+
+	if (osp_command_option(judging->options, command, "ntasks-per-node") || !all)
+		return osp_option_number(osp_shape_of_step(judging, command, "ntasks-per-node"));
+	return nodes > 0 && tasks > 0 ? (tasks + nodes - 1) / nodes : -1;
+}
+
+/* Returns the number in "8", "gpu:8" or "gpu:h100:8", or -1. */
+static long gpus_in(const struct osp_script_option *option)
+{
+	const char *last = option ? strrchr(option->value, ':') : NULL;
+	struct osp_script_option number;
+
+	if (!option || strchr(option->value, ','))
+		return -1;
+	number = *option;
+	number.value = last ? last + 1 : option->value;
+	return osp_option_number(&number);
+}
+
+static long gpus_of_node(const struct osp_judging *judging, size_t command)
+{
+	long gpus = gpus_in(osp_shape_of_step(judging, command, "gpus-per-node"));
+
+	return gpus > 0 ? gpus : gpus_in(osp_shape_of_step(judging, command, "gres"));
+}
+
+/* Judges S12: torchrun's processes, times the tasks that run it. */
+static int judge_processes(const struct osp_judging *judging,
+			   const struct osp_script_option *option)
+{
+	long processes = osp_option_number(option), tasks, gpus;
+
+	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nproc-per-node") != 0 ||
+	    !option->in_step || processes < 2 || processes > 1024)
+		return 0;
+	tasks = tasks_of_node(judging, option->command);
+	gpus = gpus_of_node(judging, option->command);
+	if (tasks < 2 || tasks > 1024 ||
+	    osp_shape_of_step(judging, option->command, "gpus-per-task"))
+		return 0;
+	/* where the GPUs are not said, as many of both are one each for the same GPUs */
+	if (gpus > 0 ? tasks * processes <= gpus : tasks != processes)
+		return 0;
+	return osp_shape_option(judging, &too_many_rule, option, true);
+}
+
+/* Judges S14: torchrun of several nodes in a script that starts nothing on other nodes. */
+static int judge_one_start(const struct osp_judging *judging,
+			   const struct osp_script_option *option)
+{
+	enum osp_truth several = osp_shape_several(judging);
+	static const char *const all[] = {"$SLURM_NNODES", "${SLURM_NNODES}",
+					  "$SLURM_JOB_NUM_NODES", "${SLURM_JOB_NUM_NODES}"};
+	bool asks = !option->unexpanded && strtol(option->value, NULL, 10) > 1;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		asks |= !strcmp(option->value, all[i]);
+	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nnodes") != 0 || !asks ||
+	    judging->options->starts_elsewhere || several != OSP_YES)
+		return 0;
+	return osp_shape_option(judging, &one_start_rule, option, true);
+}
+
+/* --- ports ------------------------------------------------------------------------------------ */
+
+/* Returns whether the text is a port on which a user's program cannot listen. 0 leaves the choice
+ * to the system. */
+static bool is_bad_port(const char *text)
+{
+	char *end;
+	long port;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	port = strtol(text, &end, 10);
+	return !*end && port && (port < PRIVILEGED_PORTS || port >= PORTS);
+}
+
+static int judge_port(const struct osp_judging *judging, const struct osp_setting *setting)
+{
+	if (strcmp(setting->name, "MASTER_PORT") != 0 || setting->unexpanded || setting->gone ||
+	    !is_bad_port(setting->value))
+		return 0;
+	return osp_shape_setting(judging, &port_rule, setting, true);
+}
+
+static int judge_port_option(const struct osp_judging *judging,
+			     const struct osp_script_option *option)
+{
+	const char *port = option->value;
+
+	if (option->of != OSP_OPTION_OF_PROGRAM)
+		return 0;
+	if (!strcmp(option->name, "rdzv-endpoint"))
+		port = strrchr(port, ':') ? strrchr(port, ':') + 1 : "";
+	else if (strcmp(option->name, "master-port") != 0 || option->unexpanded)
+		return 0;
+	return is_bad_port(port) ? osp_shape_option(judging, &port_rule, option, true) : 0;
+}
+
+int osp_shape_start(const struct osp_judging *judging)
+{
+	if (judge_line_ends(judging))
+		return -1;
+	for (size_t i = 0; i < judging->options->count; i++) {
+		const struct osp_script_option *option = &judging->options->list[i];
+
+		if (judge_late(judging, option) || judge_processes(judging, option) ||
+		    judge_one_start(judging, option) || judge_port_option(judging, option))
+			return -1;
+	}
+	for (size_t i = 0; i < osp_script_count(judging->script); i++) {
+		if (judge_port(judging, osp_script_at(judging->script, i)))
+			return -1;
+	}
+	return 0;
+}
