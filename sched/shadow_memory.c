@@ -47,7 +47,9 @@ const char *shadow_advice(uint32_t job_id)
 
 /* The jobs of whom it is known when their wait was explained: of each number modulo REPORTED_SETS
  * those that were explained last. One that is pushed out is explained again when it is next asked
- * about, so a job is explained late for no other's sake. */
+ * about, so a job is explained late for no other's sake. Of more than 4,096 waiting gangs with
+ * consecutive numbers the oldest are so explained in each cycle of backfill, and their sentence may
+ * then change more often than every five minutes; no user meets anything else of it. */
 #define REPORTED_SETS 1024
 #define REPORTED_WAYS 4
 static struct reported {

@@ -131,7 +131,7 @@ make_node() {
 		$(touch ran) `touch ran`
 	END
 	expect 1 "job.sh:2:9: obsolete: NCCL_PROTO=simple: keeps NCCL from its faster protocols for small messages; where a network plugin needs it, the plugin sets it
-    cure: leave it unset; to compare, set it for one run
+    cure: leave it unset, except where the plugin's guide asks for it (Google's TCPX and TCPXO); to compare, set it for one run
     rule N5-simple: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 job.sh:2:9: harmful where fabric efa and instance p[5-9]* and ofi >=1.7,<1.20: NCCL_PROTO=simple: the tuner of aws-ofi-nccl before 1.20 can crash with it
     cure: leave it unset, or use aws-ofi-nccl 1.20
@@ -323,6 +323,21 @@ adapters() {
 	printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$2" >job.sh
 	said=$(env_of --for "$1" --script job.sh) || true
 	said="$1 NCCL_IB_HCA=$2: $said"
+}
+
+@test "--script: what Google's guides for TCPX and TCPXO ask for is not harmful" {
+	# https://github.com/GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpxo: its checker ends jobs without them
+	printf 'export NCCL_FASTRAK_CTRL_DEV=eth0 NCCL_FASTRAK_IFNAME=eth1,eth2,eth3,eth4,eth5,eth6,eth7,eth8 NCCL_CROSS_NIC=0\n%s\nsrun a\n' \
+		'export NCCL_TUNER_PLUGIN=libnccl-tuner.so NCCL_TUNER_CONFIG_PATH=/usr/local/tcpxo/lib64/a3plus_tuner_config.textproto' >job.sh
+	for protocols in Simple Simple,LL128; do
+		printf 'export NCCL_PROTO=%s\n' "$protocols" | cat - job.sh >google.sh
+		env_of --script google.sh >said
+		[[ $(<said) != *'harmful: NCCL_PROTO'* && $(<said) == *'0 fatal, 0 harmful, '* ]] || { cat said && false; }
+	done
+	for protocols in LL128 LL LL,LL128; do
+		printf 'export NCCL_PROTO=%s\nsrun a\n' "$protocols" >job.sh
+		[[ $(env_of --script job.sh) == *'harmful: NCCL_PROTO'* ]]
+	done
 }
 
 @test "--script: adapters of another shape" {
