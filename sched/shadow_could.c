@@ -182,10 +182,13 @@ static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
 {
 	uint32_t highest =
 		held_to > 0 ? (uint32_t)held_to : osp_topology_level_count(shadow_state.topology);
+	uint32_t zone = osp_topology_zone_level(shadow_state.topology);
 	uint32_t candidate_count, domain_count;
 
 	if (highest > osp_topology_level_count(shadow_state.topology))
 		return 0; /* beside the tree: no level is above or below it */
+	if (zone && highest > zone)
+		highest = zone; /* no level above can be asked for */
 	while (++input.level <= highest) {
 		osp_place_order(shadow_state.seam_place, &input, &candidate_count, &domain_count);
 		if (candidate_count)

@@ -619,6 +619,9 @@ bool shadow_gang_together(const job_record_t *job, const struct osp_effective *e
 
 	if (shadow_in_parts(effective))
 		return shadow_parts_kept(job, effective, nodes, &level);
+	/* several zones form no gang, whatever level the policy gives; what has started stays */
+	if (IS_JOB_PENDING(job) && !osp_topology_in_one_zone(shadow_state.topology, nodes))
+		return false;
 	return domain_reached(job, effective, nodes, &anywhere) != OSP_NO_DOMAIN || anywhere;
 }
 

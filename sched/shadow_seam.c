@@ -114,13 +114,13 @@ static int check_crossing(const char *partitions, const struct osp_effective *ef
 static int check_prefer(const struct osp_effective *effective, int level, int held_to,
 			char *sentence, size_t sentence_bytes)
 {
-	int prefer = osp_topology_level(shadow_state.topology, effective->prefer);
+	int prefer = osp_sentence_find_level(shadow_state.topology, effective->prefer, sentence,
+					     sentence_bytes);
 
-	if (prefer < 1)
-		osp_sentence_no_level(shadow_state.topology, effective->prefer, sentence,
-				      sentence_bytes);
-	else if (prefer < level &&
-		 !osp_topology_below(shadow_state.topology, (uint32_t)prefer, (uint32_t)level))
+	if (prefer < 0)
+		return -1;
+	if (prefer < level &&
+	    !osp_topology_below(shadow_state.topology, (uint32_t)prefer, (uint32_t)level))
 		snprintf(sentence, sentence_bytes,
 			 "--gang=%s,prefer: its partition already holds gangs to one %s, which is "
 			 "beside the tree, so that no %s lies in it; ask for --gang=%s",

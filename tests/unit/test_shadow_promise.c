@@ -197,6 +197,38 @@ static void starts_small_where_that_is_sooner(void **state)
 	assert_true(job->start_time > asked.now);
 }
 
+/* A policy may still name a level above the zones: a job that spreads over two of these is no
+ * smaller a gang for it. */
+static void several_zones_are_no_domain(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	fake_slurm_file(
+		"onespine.topology",
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"zone\", \"region\"], "
+		"\"domains\": [{\"level\": \"region\", \"name\": \"r\"}, "
+		"{\"level\": \"zone\", \"name\": \"z1\", \"in\": \"r\"}, "
+		"{\"level\": \"zone\", \"name\": \"z2\", \"in\": \"r\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l1\", \"in\": \"z1\", \"nodes\": \"n[1-8]\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l2\", \"in\": \"z2\", \"nodes\": "
+		"\"n[9-16]\"}]}");
+	fake_slurm_file("onespine.yaml",
+			"partitions:\n  held:\n    level: region\n    gang: always\n"
+			"    allow_off: false\n    from_nodes: 3\n");
+	slurm_conf.last_update++; /* reconfigured: the thread does not have to see it first */
+	select_p_node_init();
+	job->details->max_nodes = 0;
+	busy(50, 2, 6, 1000);
+	busy(51, 10, 6, 1000);
+	fake_slurm.job_test = give_many;
+	takes = 4;
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	assert_int_not_equal(ask_range(job, 3, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "level region is above the zones");
+}
+
 /* What may be preempted is offered with the next questions, beside what was. */
 static job_record_t *preemptable(uint32_t id, uint32_t first, uint32_t count)
 {
@@ -1114,6 +1146,7 @@ int main(void)
 		TEST(places_what_turns_out_large),
 		TEST(places_what_slurm_would_start_on_nodes_that_do_not_run),
 		TEST(starts_small_where_that_is_sooner),
+		TEST(several_zones_are_no_domain),
 		TEST(waits_for_those_that_leave),
 		TEST(few_nodes_wait_for_those_that_leave),
 		TEST(places_what_slurm_would_not_start),

@@ -687,6 +687,32 @@ static void holds_to_a_level_that_is_gone(void **state)
 	assert_has(judged(&job, NULL), "there is no level 'spine'");
 }
 
+/* No level above the zones can be asked for, so no sentence tells to. */
+static void tells_of_no_level_above_the_zones(void **state)
+{
+	const struct osp_seam_job job = {.partition = "gpu", .min_nodes = 9};
+	const char *above = "level region is above the zones, and several zones never form one "
+			    "gang; ask for --gang=zone or a level below";
+
+	(void)state;
+	fake_slurm_file(
+		"onespine.topology",
+		"{\"onespine-topology\": 1, \"levels\": [\"spine\", \"zone\", \"region\"], "
+		"\"domains\": [{\"level\": \"region\", \"name\": \"r\"}, "
+		"{\"level\": \"zone\", \"name\": \"z1\", \"in\": \"r\"}, "
+		"{\"level\": \"zone\", \"name\": \"z2\", \"in\": \"r\"}, "
+		"{\"level\": \"spine\", \"name\": \"s1\", \"in\": \"z1\", \"nodes\": \"n[1-8]\"}, "
+		"{\"level\": \"spine\", \"name\": \"s2\", \"in\": \"z2\", \"nodes\": "
+		"\"n[9-16]\"}]}");
+	shadow_state_load();
+	assert_string_equal(
+		judged(&job, "spine"),
+		"9 nodes on one spine asked for; the largest spine of partition gpu has "
+		"8 (s1); ask for 8 nodes");
+	assert_string_equal(judged(&job, "region"), above);
+	assert_string_equal(judged(&job, "region,prefer"), above);
+}
+
 static void refuses_what_is_above_the_policy(void **state)
 {
 	const struct osp_seam_job job = {.partition = "held", .min_nodes = 4};
@@ -1292,6 +1318,7 @@ int main(void)
 		TEST(lays_out_tasks_where_there_are_no_gpus),
 		TEST(leaves_layouts_to_others),
 		TEST(holds_to_a_level_that_is_gone),
+		TEST(tells_of_no_level_above_the_zones),
 		TEST(refuses_what_is_above_the_policy),
 		TEST(refuses_to_prefer_what_is_no_level_below),
 		TEST(names_the_way_out_without_a_fabric),
