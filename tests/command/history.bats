@@ -255,6 +255,27 @@ holds_locks() {
 	[[ $(wc -l <shared/i-0123456789abcdef0.jsonl) == 1 ]]
 }
 
+@test "a full disk, and a shared folder that is none: each run says so and keeps its verdict and its status" {
+	mkdir -p "${kept%/*}"
+	mount -t tmpfs -o size=16k,mode=755 onespine-test "${kept%/*}" || skip 'cannot mount'
+	head -c 16384 /dev/zero >"${kept%/*}/full" 2>/dev/null || true
+	run check --only cpu
+	umount "${kept%/*}"
+	echo "$output"
+	[[ $status == 0 && $output == *"onespine: warning: the run is not kept: $PWD/${kept%/*}"*'No space left on device'* ]]
+	: >shared
+	for folder in "$PWD/shared" "$PWD/shared/below"; do
+		policy 'history:' "  shared: $folder"
+		run check --only cpu
+		echo "$output"
+		[[ $status == 0 && $output == *"the run is not kept: $folder: Not a directory"* ]]
+		expect 2 "onespine: $folder: cannot be opened: Not a directory" onespine history
+	done
+	# the node's own runs are kept all the same
+	[[ $(wc -l <"$kept") == 2 ]]
+	[[ $(onespine history --folder "${kept%/*}" --json | jq .runs) == 2 ]]
+}
+
 @test "history.shared that is off is said: an answer has this node's runs alone" {
 	local lacking="these are this node's runs alone: history.shared is off (onespine.yaml)"
 	check --only cpu >/dev/null
