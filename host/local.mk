@@ -84,12 +84,13 @@ endif
 if HAVE_CLOUD
 libsource_la_SOURCES += \
 	host/cloud/credentials.c host/cloud/credentials.h \
+	host/cloud/curl_late.c host/cloud/curl_late.h \
 	host/cloud/ec2.c host/cloud/ec2.h host/cloud/ec2_call.c host/cloud/ec2_call.h \
 	host/cloud/http.c host/cloud/http.h host/slurm/block_reservation.c \
 	host/slurm/block_reservation.h host/source/block_ends.c host/source/block_ends.h \
 	host/source/cloud_doctor.c host/source/source_ec2.c
 libsource_la_CPPFLAGS += -DOSP_HAVE_CLOUD $(CURL_CFLAGS)
-libsource_la_LIBADD += libcloud.la $(CURL_LIBS)
+libsource_la_LIBADD += libcloud.la
 endif
 endif
 endif

@@ -27,7 +27,7 @@ struct osp_ec2 *osp_ec2_open(struct osp_error *error)
 		return NULL;
 	}
 	ec2->http = osp_http_open(error);
-	ec2->own_signer = !osp_http_signs_tokens();
+	ec2->own_signer = ec2->http && !osp_http_signs_tokens(ec2->http);
 	if (!ec2->http || osp_region_find(ec2->http, ec2->region, error) ||
 	    osp_credentials_find(ec2->http, &ec2->credentials, error)) {
 		osp_ec2_close(ec2);

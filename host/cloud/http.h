@@ -38,8 +38,9 @@ struct osp_http_answer {
 	int64_t date_s; /* of the Date header; 0: none */
 };
 
-struct osp_http *osp_http_open(struct osp_error *error); /* Returns NULL with `error` set */
-void osp_http_close(struct osp_http *http);		 /* NULL is allowed */
+/* Loads libcurl. Returns NULL with `error` set, also if it is missing. */
+struct osp_http *osp_http_open(struct osp_error *error);
+void osp_http_close(struct osp_http *http); /* NULL is allowed */
 
 /*
  * Sends a request. Returns 0 with an answer of any status, or -1 with `error` set: no connection, a
@@ -52,6 +53,6 @@ int osp_http_ask(struct osp_http *http, const struct osp_http_request *request,
  * Returns whether this curl signs a session token's header: from 7.86 on (lib/http_aws_sigv4.c,
  * 29c4aa0).
  */
-bool osp_http_signs_tokens(void);
+bool osp_http_signs_tokens(const struct osp_http *http);
 
 #endif

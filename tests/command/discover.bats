@@ -807,3 +807,15 @@ gangs of 2: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
 	state '.faults = [{action: "DescribeCapacityReservations", do: "denied"}]'
 	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
 }
+
+@test "libcurl is loaded when EC2 is asked, not before: without it that call says so, and the rest works" {
+	with_keys
+	mkdir lib
+	: >lib/libcurl.so.4
+	export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	run -0 onespine --version
+	start
+	expect 1 "onespine: EC2 is asked over libcurl: $PWD/lib/libcurl.so.4: file too short" discover -o t
+	[[ ! -e t ]] || fail "$(<t)"
+	[[ ! -e fake/calls ]] || fail "$(<fake/calls)"
+}
