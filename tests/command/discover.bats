@@ -808,7 +808,7 @@ gangs of 2: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
 	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
 }
 
-@test "libcurl is loaded when EC2 is asked, not before: without it that call says so, and the rest works" {
+@test "libcurl is loaded when EC2 is asked: without it that call says so, and the rest works" {
 	with_keys
 	mkdir lib
 	: >lib/libcurl.so.4
