@@ -66,14 +66,26 @@ const char *osp_ec2_unasked(const struct osp_ec2 *ec2)
 	return ec2->unasked.text[0] ? ec2->unasked.text : NULL;
 }
 
-void osp_ec2_probe(struct osp_ec2 *ec2)
+bool osp_ec2_answers(const struct osp_ec2 *ec2, bool addresses)
 {
+	return ec2->answers_places && (!addresses || ec2->answers_addresses);
+}
+
+static void probe(struct osp_ec2 *ec2, const char *action)
+{
+	char form[128];
 	struct osp_ec2_answer answer;
 	struct osp_error ignored = {.text = ""};
 
-	(void)osp_ec2_call(ec2, "DescribeInstanceTopology",
-			   "Action=DescribeInstanceTopology&Version=" VERSION "&DryRun=true", 0,
-			   NULL, NULL, &answer, &ignored);
+	snprintf(form, sizeof(form), "Action=%s&Version=" VERSION "&DryRun=true", action);
+	(void)osp_ec2_call(ec2, action, form, 0, NULL, NULL, &answer, &ignored);
+}
+
+void osp_ec2_probe(struct osp_ec2 *ec2, bool addresses)
+{
+	probe(ec2, "DescribeInstanceTopology");
+	if (addresses)
+		probe(ec2, "DescribeInstances");
 }
 
 /* --- forms ------------------------------------------------------------------------------------ */

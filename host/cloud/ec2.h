@@ -39,10 +39,16 @@ const char *osp_ec2_region(const struct osp_ec2 *ec2);
 const char *osp_ec2_unasked(const struct osp_ec2 *ec2);
 
 /*
- * Has EC2 say whether it would answer DescribeInstanceTopology (DryRun), for osp_ec2_unasked().
- * What else goes wrong says nothing.
+ * Returns whether EC2 has answered DescribeInstanceTopology, or a probe of it, and with `addresses`
+ * DescribeInstances too. Without that NULL of osp_ec2_unasked() says nothing.
  */
-void osp_ec2_probe(struct osp_ec2 *ec2);
+bool osp_ec2_answers(const struct osp_ec2 *ec2, bool addresses);
+
+/*
+ * Has EC2 say whether it would answer DescribeInstanceTopology (DryRun), and with `addresses`
+ * DescribeInstances, for osp_ec2_unasked(). What else goes wrong says nothing.
+ */
+void osp_ec2_probe(struct osp_ec2 *ec2, bool addresses);
 
 /* What is missing. */
 struct osp_ec2_gaps {

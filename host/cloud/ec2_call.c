@@ -159,6 +159,17 @@ static void note_unasked(const struct trying *trying, const char *words)
 		osp_error_set(&trying->ec2->unasked, "%s", words);
 }
 
+/* Notes that EC2 takes such calls. It judges keys and permission before ids and DryRun. */
+static void note_answers(struct osp_ec2 *ec2, const char *action, enum osp_ec2_outcome outcome,
+			 const struct osp_ec2_answer *answer)
+{
+	if (outcome != OSP_EC2_ANSWERED && outcome != OSP_EC2_UNKNOWN_IDS &&
+	    strcmp(answer->code, "DryRunOperation") != 0)
+		return;
+	ec2->answers_places |= !strcmp(action, "DescribeInstanceTopology");
+	ec2->answers_addresses |= !strcmp(action, "DescribeInstances");
+}
+
 static enum osp_ec2_outcome refuse_all(const struct trying *trying,
 				       const struct osp_ec2_answer *answer, const char *words)
 {
@@ -335,5 +346,6 @@ enum osp_ec2_outcome osp_ec2_call(struct osp_ec2 *ec2, const char *action, const
 			outcome = refused(&trying, &http, answer, &again);
 		}
 	} while (again);
+	note_answers(ec2, action, outcome, answer);
 	return outcome;
 }

@@ -20,6 +20,8 @@ struct osp_ec2 {
 	int64_t last_ms;	  /* when the last call of a topology action began; monotonic */
 	bool own_signer;	  /* curl signs no token */
 	struct osp_error unasked; /* why it does not say where instances are; "": it may */
+	bool answers_places;	  /* it has answered DescribeInstanceTopology, or a probe */
+	bool answers_addresses;	  /* the same of DescribeInstances */
 };
 
 enum osp_ec2_outcome {

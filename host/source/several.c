@@ -177,6 +177,7 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 	}
 	if (answer.unasked[0])
 		memcpy(several->answer->unasked, answer.unasked, sizeof(answer.unasked));
+	several->answer->answers |= answer.answers;
 	if (answer.warnings.data)
 		osp_text_add(&several->answer->warnings, answer.warnings.data);
 	osp_source_answer_clear(&answer);
@@ -339,12 +340,15 @@ enum osp_applied osp_sources_keep(const struct osp_sources *sources, const char 
 				  struct osp_source_answer *answer,
 				  struct osp_topology_change *change, struct osp_error *error)
 {
+	struct osp_source_question asked = *question;
 	enum osp_applied kept;
 
 	memset(change, 0, sizeof(*change));
-	kept = keep(sources, path, question, nodes, guard, answer, change, error);
+	asked.unasked = osp_topology_unasked(question->previous);
+	kept = keep(sources, path, &asked, nodes, guard, answer, change, error);
 	/* the last good one stays, and whether nodes may be launched by it is known anew */
-	if (kept == OSP_APPLIED_HELD || (kept == OSP_APPLIED_FAILED && answer->unasked[0]))
+	if (kept == OSP_APPLIED_HELD ||
+	    (kept == OSP_APPLIED_FAILED && (answer->unasked[0] || answer->answers)))
 		osp_apply_unasked(path, answer->unasked, sources->words);
 	return kept;
 }

@@ -26,6 +26,7 @@ struct osp_source_question {
 	const char *file;	   /* that the source reads, of one that reads a file */
 	const char *launch_groups; /* watch.launch_groups of onespine.yaml; NULL: none */
 	const char *reports;	   /* FILE.reports (host/report/listen.h); NULL: there is none */
+	const char *unasked;	   /* of the answer before; NULL: nothing was known against it */
 };
 
 /* A source's answer. */
@@ -33,9 +34,11 @@ struct osp_source_answer {
 	struct osp_topology *topology;
 	struct osp_text warnings; /* a line each */
 	struct osp_text kept;	  /* nodes whose place is the previous one, a line each */
-	/* why it could not say where a node is that starts now (osp_topology_unasked()); "": it
-	   could, as far as is known. Also if there is no answer. */
+	/* why it could not say where a node is that starts now (osp_topology_unasked()), that of
+	   the question where this one has not found it out; "": it could, as far as is known. Also
+	   if there is no answer. */
 	char unasked[OSP_UNASKED_BYTES];
+	bool answers; /* it could, as it has said itself */
 };
 
 typedef int osp_source_f(const struct osp_source_question *question,

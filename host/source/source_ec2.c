@@ -680,16 +680,27 @@ static bool has_instances(const struct asking *asking)
 	return i < asking->question->nodes->count;
 }
 
+/* Returns whether instances have been found by nodes' addresses, which EC2 denied when it was asked
+ * last. */
+static bool lacked_addresses(const struct asking *asking)
+{
+	const char *unasked = asking->question->unasked;
+
+	return unasked && strstr(unasked, "ec2:DescribeInstances ");
+}
+
 static int ask_ec2(struct asking *asking)
 {
 	struct osp_import_options options = {.allow_missing = true};
 	struct osp_name_map *map;
 	int rc = -1;
 
-	if (find_instances(asking) || check_instances(asking))
+	if (find_instances(asking))
 		return -1;
 	if (!has_instances(asking))
-		osp_ec2_probe(asking->ec2);
+		osp_ec2_probe(asking->ec2, lacked_addresses(asking));
+	if (check_instances(asking))
+		return -1;
 	if (!may_have_places(asking))
 		return answer_with_levels(asking, asking->error);
 	map = make_map(asking);
@@ -719,17 +730,28 @@ static int ask_ec2(struct asking *asking)
 	return rc;
 }
 
-/* Asks, and notes whether EC2 would say where a node is that is launched now. */
+/* Notes whether EC2 would say where a node is that is launched now. What a pause may heal says
+ * nothing of it: what is known from before stays. */
+static void note_unasked(struct asking *asking)
+{
+	const char *unasked = asking->ec2 ? osp_ec2_unasked(asking->ec2) : asking->error->text;
+	struct osp_source_answer *answer = asking->answer;
+
+	answer->answers =
+		asking->ec2 && !unasked &&
+		osp_ec2_answers(asking->ec2, !has_instances(asking) && lacked_addresses(asking));
+	if (unasked || answer->answers)
+		osp_copy_clean(answer->unasked, sizeof(answer->unasked), unasked);
+}
+
 static int ask(struct asking *asking)
 {
-	const char *unasked;
 	int rc = -1;
 
 	asking->ec2 = osp_ec2_open(asking->error);
 	if (asking->ec2)
 		rc = ask_ec2(asking);
-	unasked = asking->ec2 ? osp_ec2_unasked(asking->ec2) : asking->error->text;
-	osp_copy_clean(asking->answer->unasked, sizeof(asking->answer->unasked), unasked);
+	note_unasked(asking);
 	return rc;
 }
 
@@ -740,11 +762,13 @@ int osp_source_ec2(const struct osp_source_question *question, struct osp_source
 				.answer = answer,
 				.error = error,
 				.table = OSP_NAME_TABLE_INIT};
-	int rc = osp_launch_groups_read(question->launch_groups, &asking.groups, error) ||
-				 take_memory(&asking)
-			 ? -1
-			 : ask(&asking);
+	int rc;
 
+	osp_copy_clean(answer->unasked, sizeof(answer->unasked), question->unasked);
+	rc = osp_launch_groups_read(question->launch_groups, &asking.groups, error) ||
+			     take_memory(&asking)
+		     ? -1
+		     : ask(&asking);
 	osp_launch_groups_free(&asking.groups);
 	osp_ec2_close(asking.ec2);
 	osp_name_table_free(&asking.table);

@@ -206,6 +206,8 @@ static struct osp_topology *without_others(const struct osp_topology *topology,
 	}
 	if (*dropped)
 		result = osp_topology_rebase(topology, names, kept, NULL);
+	if (result)
+		osp_topology_set_unasked(result, osp_topology_unasked(topology));
 	free(names);
 	return result;
 }

@@ -515,6 +515,25 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	wait $watch_pid
 }
 
+@test "the watch forgets the place of an instance, and not that EC2 may not be asked" {
+	local watch_pid
+	start
+	with_keys
+	discover -o t
+	state '.faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
+	run -1 discover -o t
+	grep -q '"unasked"' t
+	state '.instances[0].id = "i-9" | .faults = [{action: "DescribeInstanceTopology", do: "drop"}]'
+	sed 's/i-1 /i-9 /' map >map.new && mv map.new map
+	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	await_while $watch_pid grep -q '^failed' journal
+	grep -qx 'place unknown: 1 node is another instance than the one placed' journal
+	grep -q '"unasked"' t
+	kill $watch_pid
+	wait $watch_pid
+}
+
 @test "what an answer lacks is in the watch's journal, once until it came back" {
 	local watch_pid line="warning: EC2's answer: instance i-4 has no NetworkNodes (it does not run, or its type has none); left out"
 	asked() {
@@ -734,6 +753,12 @@ both() {
 	[[ $(<said) == *"ec2: EC2 denies DescribeInstanceTopology"* ]]
 	grep -q '^  "unasked": "EC2 denies DescribeInstanceTopology' t
 	cmp first <(grep -v '^  "unasked"' t)
+	# EC2 cannot be reached: that says nothing of it
+	state '.faults = [{action: "DescribeInstanceTopology", do: "drop"}]'
+	cp t second
+	several -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 1 ]]
+	cmp t second
 	several >printed 2>said && status=0 || status=$?
 	[[ $status == 1 && ! -s printed ]]
 	expect 2 "onespine: --from=ec2,ec2: ec2 is there twice" onespine topology discover --from=ec2,ec2

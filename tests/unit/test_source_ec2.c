@@ -35,13 +35,17 @@ static struct {
 	enum fault reservation_fault; /* of the topology of reservations */
 	enum fault size_fault;
 	const char *unasked; /* what a probe finds out */
+	bool answers;	     /* .. or that EC2 would answer; neither: nothing */
 	bool probed;
+	bool answered; /* it has said so since it was opened */
+	bool addresses_probed;
 	int dummy;
 } fake;
 
 struct osp_ec2 *osp_ec2_open(struct osp_error *error)
 {
 	(void)error;
+	fake.answered = false;
 	return (struct osp_ec2 *)&fake.dummy;
 }
 
@@ -112,10 +116,18 @@ const char *osp_ec2_unasked(const struct osp_ec2 *ec2)
 	return fake.probed ? fake.unasked : NULL;
 }
 
-void osp_ec2_probe(struct osp_ec2 *ec2)
+bool osp_ec2_answers(const struct osp_ec2 *ec2, bool addresses)
+{
+	(void)ec2;
+	return fake.answered && (!addresses || fake.addresses_probed);
+}
+
+void osp_ec2_probe(struct osp_ec2 *ec2, bool addresses)
 {
 	(void)ec2;
 	fake.probed = true;
+	fake.answered = fake.answers;
+	fake.addresses_probed = addresses;
 }
 
 int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
@@ -123,6 +135,7 @@ int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_
 			      struct osp_error *error)
 {
 	(void)ec2;
+	fake.answered = true;
 	return answer(fake.instances, COUNT(fake.instances), ids, count, listener, gaps, error);
 }
 
@@ -187,11 +200,15 @@ int osp_source_topograph(const struct osp_source_question *question,
 /* The node that is on its way up or down; NULL: none. */
 static const char *between;
 
+/* What the answer before says. */
+static const char *unasked_before;
+
 static int start(void **state)
 {
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	between = NULL;
+	unasked_before = NULL;
 	fake.instances[0] = (struct place){"i-1", {"t", "s1", "l1"}, NULL, NULL, NULL};
 	fake.reservations[0] = (struct place){"cr-0a", {"t", "s1"}, "3", NULL, NULL};
 	fake.reservations[1] = (struct place){"cr-0b", {"t", "s2"}, "3", NULL, NULL};
@@ -206,8 +223,10 @@ static int ask(const char *running, const struct osp_topology *previous, const c
 	static const char *const names[] = {"n1", "n2", "n3", "n4", "n5", "n6"};
 	struct osp_listed_node nodes[6];
 	struct osp_node_list list = {.nodes = nodes, .count = 6};
-	struct osp_source_question question = {
-		.nodes = &list, .previous = previous, .launch_groups = groups};
+	struct osp_source_question question = {.nodes = &list,
+					       .previous = previous,
+					       .launch_groups = groups,
+					       .unasked = unasked_before};
 
 	for (uint32_t i = 0; i < 6; i++) {
 		bool runs = strstr(running, names[i]);
@@ -539,6 +558,66 @@ static void whether_it_may_be_asked_is_known_before_a_node_runs(void **state)
 	osp_source_answer_clear(&told);
 }
 
+/* EC2 is throttled, or cannot be reached: what was known stays. */
+static void what_a_pause_may_heal_says_not_that_it_may_be_asked(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	unasked_before = "EC2 denies it";
+	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	assert_string_equal(told.unasked, "EC2 denies it");
+	assert_false(told.answers);
+	osp_source_answer_clear(&told);
+	fake.answers = true;
+	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	assert_string_equal(told.unasked, "");
+	assert_true(told.answers);
+	osp_source_answer_clear(&told);
+	/* a launch_groups that cannot be read: nobody was asked */
+	assert_int_equal(ask("", NULL, "?", &told, &error), -1);
+	assert_string_equal(told.unasked, "EC2 denies it");
+	osp_source_answer_clear(&told);
+}
+
+/* Nodes that run without an instance, as those of no cloud, are no reason to launch none ever. */
+static void it_may_be_asked_though_it_knows_none_of_the_nodes_that_run(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	unasked_before = "EC2 denies it";
+	fake.answers = true;
+	assert_int_equal(ask("n1?", NULL, NULL, &told, &error), -1);
+	assert_true(told.answers);
+	assert_string_equal(told.unasked, "");
+	osp_source_answer_clear(&told);
+}
+
+/* Instances have been found by addresses, and that is denied, until EC2 says that it is not. */
+static void addresses_that_were_denied_are_probed(void **state)
+{
+	struct osp_source_answer told;
+	struct osp_error error;
+
+	(void)state;
+	fake.answers = true;
+	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	assert_false(fake.addresses_probed);
+	osp_source_answer_clear(&told);
+	unasked_before = "EC2 denies DescribeInstances to r: its policy must allow "
+			 "ec2:DescribeInstances on resource *";
+	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	assert_true(fake.addresses_probed);
+	osp_source_answer_clear(&told);
+	/* an instance that Slurm knows needs no address */
+	assert_int_equal(ask("n1", NULL, NULL, &told, &error), 0);
+	assert_string_equal(told.unasked, "");
+	osp_source_answer_clear(&told);
+}
+
 static void without_the_nodes_that_run_it_is_no_answer(void **state)
 {
 	struct osp_listed_node nodes[2] = {
@@ -573,6 +652,10 @@ int main(void)
 		cmocka_unit_test_setup(instances_of_others_take_room, start),
 		cmocka_unit_test_setup(levels_are_enough_while_no_node_runs, start),
 		cmocka_unit_test_setup(whether_it_may_be_asked_is_known_before_a_node_runs, start),
+		cmocka_unit_test_setup(what_a_pause_may_heal_says_not_that_it_may_be_asked, start),
+		cmocka_unit_test_setup(it_may_be_asked_though_it_knows_none_of_the_nodes_that_run,
+				       start),
+		cmocka_unit_test_setup(addresses_that_were_denied_are_probed, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
