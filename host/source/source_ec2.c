@@ -686,7 +686,7 @@ static bool lacked_addresses(const struct asking *asking)
 {
 	const char *unasked = asking->question->unasked;
 
-	return unasked && strstr(unasked, "ec2:DescribeInstances ");
+	return unasked && strstr(unasked, "EC2 denies DescribeInstances ");
 }
 
 static int ask_ec2(struct asking *asking)
