@@ -38,7 +38,8 @@ struct osp_curl {
 
 /*
  * Returns libcurl's functions, ready for use; the same ones for each call, from any thread. Returns
- * NULL with `error` set if the library is missing, lacks a function or cannot begin. It stays loaded.
+ * NULL with `error` set if the library is missing, lacks a function or cannot begin. It stays
+ * loaded.
  */
 const struct osp_curl *osp_curl_load(struct osp_error *error);
 
