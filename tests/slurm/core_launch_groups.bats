@@ -165,7 +165,7 @@ place_of() {
 	matches "$output" 'spine nn-s[12]'
 	[[ $output != *'left out'* ]] || fail "$output"
 	SBATCH_NO_REQUEUE=0 run -0 onespine fit -N4
-	SBATCH_NO_REQUEUE=1 SBATCH_REQUEUE=0 run -0 onespine fit -N4
+	SBATCH_NO_REQUEUE=1 SBATCH_REQUEUE='' run -0 onespine fit -N4
 	SBATCH_NO_REQUEUE='' run -1 onespine fit -N4
 	SBATCH_NO_REQUEUE=1 run -1 onespine fit -N4
 	holds "$output" '8 nodes are left out: they were powered down or have booted since'
