@@ -236,8 +236,8 @@ int select_p_node_init(void)
  * for a job that does not: for a gang, whether it has the license or none, as from before
  * slurm.conf named it, or without job_submit, Slurm's own answer to a job whose license is not
  * there; on 22.05, where Slurm's function does not look at licenses, also for any job that asks for
- * more of them than there are, since the scheduler may have looked before. Only its record's size or
- * mark is another: its fields were read back.
+ * more of them than there are, since the scheduler may have looked before. Only the size or the
+ * mark of its record is another: its fields were read back.
  */
 static int held_for(job_record_t *job, uint16_t mode)
 {
