@@ -60,11 +60,10 @@ void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 	fprintf(stderr, "onespine gate: %s\n", words);
 	osp_gate_log_path(job, path, sizeof(path));
 	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-	if (file < 0)
-		return;
-	if (write(file, line, (size_t)length) != length)
+	if (file < 0 || write(file, line, (size_t)length) != length)
 		fprintf(stderr, "onespine gate: %s: %s\n", path, strerror(errno));
-	close(file);
+	if (file >= 0)
+		close(file);
 }
 
 /* --- prolog ----------------------------------------------------------------------------------- */

@@ -161,3 +161,14 @@ says() {
 	sed -i 's/ Gres=.*//' "$BATS_TEST_TMPDIR/slurm.conf"
 	[[ $(depth_of SLURM_JOB_GPUS=3) == quick ]]
 }
+
+@test "a gate.log that cannot be opened is said where slurmd sees it, and costs the job nothing" {
+	log=$(strings -a "$GATE" | grep -m1 '/gate.log$')
+	"$BATS_TEST_DIRNAME/../fake/node" "$BATS_TEST_TMPDIR/node"
+	mkdir -p "$BATS_TEST_TMPDIR/node$log"
+	printf 'ClusterName=x\nJobSubmitPlugins=onespine\nGresTypes=gpu\nNodeName=n1 Gres=gpu:h100:7\n' >"$BATS_TEST_TMPDIR/slurm.conf"
+	run env -i PATH="$PATH" SLURM_CONF="$BATS_TEST_TMPDIR/slurm.conf" ONESPINE_TEST_ROOT="$BATS_TEST_TMPDIR/node" SLURM_JOB_ID=7 \
+		SLURM_NODELIST=n1 SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all SLURM_JOB_GPUS=0 ONESPINE_CHECK=full "$GATE" prolog
+	echo "$output"
+	[[ $status == 0 && $output == *"onespine gate: $BATS_TEST_TMPDIR/node$log: Is a directory"* ]]
+}
