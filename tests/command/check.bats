@@ -496,14 +496,14 @@ is_well() {
 	chmod 755 "$FAKE"
 	starves nproc=4096 54000
 	is_well nproc=4096
-	for most in nproc={2,4,6,8,10} nofile={4,8,10,12,14} as={20,24,28,32,36}000000; do
+	for most in nproc={2,4,6,8,10} nofile={4,8,10,12,14} as={80,84,88,92,96,100,120,200,360}00000; do
 		starves "$most" $((54001 + ${#running[@]})) 3>&- & # each has processes of his own
 		running+=($!)
 	done
 	for most in "${running[@]}"; do
 		wait "$most"
 	done
-	for most in nproc=2 nofile=4 as=20000000; do
+	for most in nproc=2 nofile=4 as=8000000; do
 		! is_well "$most" || return 1 # the limit is felt
 	done
 	rm -rf "$FAKE"
