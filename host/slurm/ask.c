@@ -385,35 +385,6 @@ static int64_t enough_from(const struct osp_fit_answer *answer,
 	return found ? found->from_s : OSP_PLACE_NEVER_S;
 }
 
-/* Returns whether two domains lack as many free nodes. */
-static bool as_near(const struct osp_place_domain *one, const struct osp_place_domain *other)
-{
-	return one->reason == OSP_PLACE_NOT_FREE && other->reason == OSP_PLACE_NOT_FREE &&
-	       one->short_nodes == other->short_nodes;
-}
-
-/* Copies the domains, those that are equally near in the order in which they have nodes enough: one
- * whose end is not known comes last. Returns -1 if memory ran out. */
-static int sort_by_end(struct osp_fit_answer *answer)
-{
-	struct osp_place_domain *sorted = calloc(answer->domain_count + 1, sizeof(*sorted)), moved;
-
-	if (!sorted)
-		return -1;
-	for (uint32_t i = 0; i < answer->domain_count; i++) {
-		uint32_t to = i;
-
-		moved = answer->domains[i];
-		for (; to > answer->candidate_count && as_near(&sorted[to - 1], &moved) &&
-		       enough_from(answer, &moved) < enough_from(answer, &sorted[to - 1]);
-		     to--)
-			sorted[to] = sorted[to - 1];
-		sorted[to] = moved;
-	}
-	answer->domains = answer->sorted = sorted;
-	return 0;
-}
-
 static int place(const struct osp_world *world, struct osp_fit_answer *answer,
 		 struct osp_error *error)
 {
@@ -422,8 +393,6 @@ static int place(const struct osp_world *world, struct osp_fit_answer *answer,
 		return osp_error_set(error, "out of memory");
 	answer->domains = osp_place_order(answer->place, &answer->input, &answer->candidate_count,
 					  &answer->domain_count);
-	if (sort_by_end(answer) < 0)
-		return osp_error_set(error, "out of memory");
 	if (answer->candidate_count)
 		osp_place_pick(answer->place, &answer->input, answer->domains[0].domain,
 			       answer->domains[0].kind, answer->chosen);
@@ -481,7 +450,6 @@ void osp_answer_clear(struct osp_fit_answer *answer)
 {
 	osp_place_free(answer->place);
 	free(answer->enough);
-	free(answer->sorted);
 	free(answer->usable);
 	free(answer->free);
 	free(answer->boot);

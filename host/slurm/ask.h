@@ -47,9 +47,7 @@ struct osp_fit_answer {
 	struct osp_place_input input;
 	const char *features; /* the question's */
 	struct osp_place *place;
-	/* candidates first; then the nearest, of equally near ones that which is soonest ready */
-	const struct osp_place_domain *domains;
-	struct osp_place_domain *sorted; /* holds them */
+	const struct osp_place_domain *domains; /* candidates first; in `place` */
 	uint32_t candidate_count;
 	uint32_t domain_count;
 	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */

@@ -372,19 +372,3 @@ SPLITS='the 2 components in partition gpu are held to one spine together, and no
 	sed -i 's/"core"/"zone"/' state.json
 	why 1206 | grep -qxF '  it has waited so long that one zone will do'
 }
-
-# near JQ: the spines of job 1206 in the order in which they are told, and the one that is in the way
-near() {
-	jq '.nodes |= map(.nodes |= (if . == "gpu-[1-5]" then "gpu-[1-5,7]" elif . == "gpu-[7-8]" then "gpu-8" else . end)) | '"$1" \
-		"$MAP/small.json" >state.json
-	why 1206 | awk '/^  s[0-9] / { printf "%s short by %s until %s, ", $1, $4, $5 == "no" ? "?" : "a time" } /^In the way on/ { print $NF }'
-	why 1206 --json | jq -r '.domains[0].domain'
-}
-
-@test "of two spines that are equally near, the one whose nodes have a known end is told first" {
-	((EUID == 0)) || skip "as root, who sees everyone's jobs"
-	[[ $(near '.') == $'s1 short by 5 until a time, s2 short by 5 until ?, s1:\ns1' ]] || { near '.' && false; }
-	# 1201 is on s1, 1203 on s2
-	local swapped='(.jobs[] | select(.id == 1201)).end_s = null | (.jobs[] | select(.id == 1203)) |= (.state = "RUNNING" | .phase = "running" | .end_s = 1760011100)'
-	[[ $(near "$swapped") == $'s2 short by 5 until a time, s1 short by 5 until ?, s2:\ns2' ]] || { near "$swapped" && false; }
-}
