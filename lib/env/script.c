@@ -17,11 +17,16 @@
 
 #define VALUE_BYTES_MAX 4096 /* of a value made of other variables */
 
+/* Texts that no user writes would else take time in the square of their size. */
+#define COMPARISONS_MAX	      100000000			 /* of names, before no more are made */
+#define SUBSTITUTED_BYTES_MAX (4 * OSP_SCRIPT_BYTES_MAX) /* read in $(...) */
+
 struct osp_script {
 	struct osp_arena arena;
 	struct osp_script_options options;
 	struct osp_setting *settings;
 	size_t count, room;
+	size_t comparisons;
 	int dos_line;
 };
 
@@ -29,24 +34,35 @@ struct osp_script {
 struct reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
-	bool begun;    /* a command was read: Slurm reads no #SBATCH after the first */
-	bool step;     /* srun runs `outer`, so each task does */
-	bool one_node; /* the command is an srun on one node */
-	bool alone;    /* the command consists of assignments only */
-	bool lasting;  /* assignments are for the commands after it too */
-	bool adds;     /* the assignment is a += */
-	bool inner;    /* the text that the command runs was read */
-	bool in_words; /* the command stands in $(...) */
+	bool begun;	/* a command was read: Slurm reads no #SBATCH after the first */
+	bool step;	/* srun runs `outer`, so each task does */
+	bool one_node;	/* the command is an srun on one node */
+	bool alone;	/* the command consists of assignments only */
+	bool lasting;	/* assignments are for the commands after it too */
+	bool adds;	/* the assignment is a += */
+	bool inner;	/* the text that the command runs was read */
+	bool in_words;	/* the command stands in $(...) */
+	bool evaluates; /* it is `eval`, which runs its text as the script's own */
 	bool too_many;
+	size_t substituted_bytes;
 	struct osp_courses courses;
 };
 
+/* Returns whether all settings may be looked through once more. */
+static bool may_compare(struct osp_script *script)
+{
+	script->comparisons += script->count;
+	return script->comparisons <= COMPARISONS_MAX;
+}
+
 /* Returns the value to which the script has set a variable so far: NULL if it has not, or to
  * several values. */
-static const char *only_value(const struct osp_script *script, const char *name, size_t name_bytes)
+static const char *only_value(struct osp_script *script, const char *name, size_t name_bytes)
 {
 	const char *value = NULL;
 
+	if (!may_compare(script))
+		return NULL;
 	for (size_t i = 0; i < script->count; i++) {
 		const struct osp_setting *one = &script->settings[i];
 
@@ -65,8 +81,7 @@ static const char *only_value(const struct osp_script *script, const char *name,
  * Replaces $X and ${X} by values that the script set before: `known` gets the result. It stays NULL
  * if a shell substitutes anything else, or a variable is unknown. Returns -1 if memory ran out.
  */
-static int expand(const struct osp_script *script, const char *value, size_t value_bytes,
-		  char **known)
+static int expand(struct osp_script *script, const char *value, size_t value_bytes, char **known)
 {
 	const char *at = value, *end = value + value_bytes, *next;
 	struct osp_text text = OSP_TEXT_INIT;
@@ -194,6 +209,8 @@ static void export_name(struct reading *reading, const char *name, size_t name_b
 {
 	struct osp_script *script = reading->script;
 
+	if (!may_compare(script))
+		return;
 	osp_course_export(&reading->courses, script->settings, name, name_bytes);
 	for (size_t i = 0; i < script->count; i++) {
 		struct osp_setting *one = &script->settings[i];
@@ -471,14 +488,16 @@ static void take_word(struct reading *reading, struct command *command, size_t i
 /* Reads what stands in $(...) in a word. Its options are not those of the job's steps. */
 static int take_substitutions(struct reading *reading, const struct osp_shell_word *word)
 {
-	const char *at = word->text, *body;
+	const char *at = word->text, *end = at + strlen(at), *body;
 	struct osp_shell_word inner = *word;
 	size_t bytes;
 	int rc = 0;
 
 	reading->in_words = true;
 	while (!rc && word->unexpanded && !reading->outer &&
-	       (body = osp_shell_substitution(at, &bytes))) {
+	       reading->substituted_bytes < SUBSTITUTED_BYTES_MAX &&
+	       (body = osp_shell_substitution(at, (size_t)(end - at), &bytes))) {
+		reading->substituted_bytes += bytes;
 		for (; at < body; at++)
 			inner.line += *at == '\n' && word->whole_lines;
 		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
@@ -519,11 +538,36 @@ static int take_words(struct reading *reading, struct command *command)
 	return 0;
 }
 
+/* Reads the text of eval "TEXT", and ends what `read` and printf -v set to something unknown. */
+static int take_builtin(struct reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	const char *name = words[0].text, *set = NULL;
+	int rc;
+
+	if (!strcmp(name, "eval") && count == 2 && !words[1].unexpanded && !reading->outer) {
+		reading->evaluates = true;
+		rc = read_inner(reading, &words[1]);
+		reading->evaluates = false;
+		reading->inner = true;
+		return rc;
+	}
+	if (!strcmp(name, "read") && count > 1)
+		set = words[count - 1].text;
+	else if (!strcmp(name, "printf") && count > 2 && !strcmp(words[1].text, "-v"))
+		set = words[2].text;
+	if (set)
+		osp_course_end(&reading->courses, reading->script->settings, set, strlen(set),
+			       OSP_COURSE_UNSET);
+	return 0;
+}
+
 /* Takes a command that sets variables by itself. Returns 1 if it is one, or -1. */
 static int take_setter(struct reading *reading, const struct osp_shell_word *words, size_t count)
 {
 	if (!count)
 		return 0;
+	if (take_builtin(reading, words, count))
+		return -1;
 	reading->lasting |= !strcmp(words[0].text, ":");
 	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
 		if (take_default(reading, &words[i]))
@@ -577,7 +621,7 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 	reading->inner = false;
 	reading->alone = is_only_assignments(words, count);
 	reading->lasting = is_only_assignments(words + skipped, count - skipped);
-	if (!reading->in_words && keep_options(reading, words, count))
+	if (!reading->in_words && keep_options(reading, words + skipped, count - skipped))
 		return -1;
 	rc = take_setter(reading, words + skipped, count - skipped);
 	if (rc < 0 || (!rc && take_words(reading, &command)))
@@ -598,6 +642,17 @@ static void take_mark(void *context, enum osp_shell_mark mark)
 }
 
 /* --- comments --------------------------------------------------------------------------------- */
+
+/* Notes a command of a script in another language, whose words are not the shell's. */
+static int pass_command(void *context, const struct osp_shell_word *words, size_t count)
+{
+	struct reading *reading = context;
+
+	(void)words;
+	(void)count;
+	reading->begun = true;
+	return 0;
+}
 
 /* Finds the option, but not one that begins like it. Returns where it ends; `bytes` if it is not
  * there. */
@@ -675,7 +730,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
 	struct osp_shell_reader reader = {reading, take_command, pass_comment, false, take_mark};
-	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow);
+	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow, !reading->evaluates);
 	bool alone = reading->alone, lasting = reading->lasting, inner = reading->inner;
 	int rc;
 
@@ -686,35 +741,6 @@ static int read_inner(struct reading *reading, const struct osp_shell_word *word
 	reading->lasting = lasting;
 	reading->inner = inner;
 	osp_flow_leave(&reading->courses.flow, place);
-	return rc;
-}
-
-/* Returns the first line that ends with CR LF, or 0. */
-static int find_dos_line(const char *text, size_t bytes)
-{
-	const char *found = memmem(text, bytes, "\r\n", 2);
-	int line = 1;
-
-	for (const char *at = text; found && at < found; at++)
-		line += *at == '\n';
-	return found ? line : 0;
-}
-
-/* Reads a text with DOS's ends of lines as if it had none, so that the rest is found too. */
-static int read_text(const char *text, size_t bytes, const struct osp_shell_reader *reader)
-{
-	char *copy = malloc(bytes + 1);
-	size_t length = 0;
-	int rc;
-
-	if (!copy)
-		return -1;
-	for (size_t i = 0; i < bytes; i++) {
-		if (text[i] != '\r' || i + 1 == bytes || text[i + 1] != '\n')
-			copy[length++] = text[i];
-	}
-	rc = osp_shell_read(copy, length, reader);
-	free(copy);
 	return rc;
 }
 
@@ -734,12 +760,17 @@ struct osp_script *osp_script_read(const char *file, const char *text, size_t te
 		osp_error_at(error, file, 0, 0, "larger than %zu bytes: no job script",
 			     OSP_SCRIPT_BYTES_MAX);
 	} else {
-		script->dos_line = find_dos_line(text, text_bytes);
-		rc = script->dos_line ? read_text(text, text_bytes, &reader)
+		if (osp_shell_is_foreign(text, text_bytes))
+			reader.command = pass_command;
+		script->dos_line = osp_shell_dos_line(text, text_bytes);
+		rc = script->dos_line ? osp_shell_read_dos(text, text_bytes, &reader)
 				      : osp_shell_read(text, text_bytes, &reader);
 		if (rc && reading.too_many)
 			osp_error_at(error, file, 0, 0, "sets more than %d variables",
 				     OSP_SCRIPT_SETTINGS_MAX);
+		else if (rc && script->options.too_many)
+			osp_error_at(error, file, 0, 0, "has more than %d options",
+				     OSP_SCRIPT_OPTIONS_MAX);
 		else if (rc)
 			osp_error_at(error, file, 0, 0, "out of memory");
 	}

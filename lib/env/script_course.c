@@ -38,16 +38,29 @@ static bool is_named(const struct osp_setting *setting, const char *name, size_t
 	return !strncmp(setting->name, name, name_bytes) && !setting->name[name_bytes];
 }
 
+/* Ends a setting for the rest of a subshell in which it is not. */
+static void end_within(struct osp_courses *courses, size_t index, uint32_t subshell)
+{
+	if (courses->within_count < OSP_COURSE_HIDDEN_MAX)
+		courses->within[courses->within_count++] =
+			(struct osp_course_within){.setting = index, .subshell = subshell};
+}
+
 /* Ends one setting, or casts doubt on it, because of a command in `block`. */
-static void end_one(const struct osp_courses *courses, struct osp_setting_course *course,
-		    struct osp_setting *setting, uint32_t block, enum osp_course_end how)
+static void end_one(struct osp_courses *courses, size_t index, struct osp_setting *setting,
+		    uint32_t block, enum osp_course_end how)
 {
 	const struct osp_flow *flow = &courses->flow;
+	struct osp_setting_course *course = &courses->list[index];
 	bool unused = course->starts == courses->starts;
+	uint32_t subshell = osp_flow_subshell(flow, block);
 
 	if (!osp_flow_together(flow, course->block, block))
 		return;
-	if (osp_flow_within(flow, course->block, block)) {
+	block = osp_flow_as_sure(flow, block);
+	if (block && block == subshell && !osp_flow_within(flow, course->block, subshell))
+		end_within(courses, index, subshell);
+	else if (osp_flow_within(flow, course->block, block)) {
 		course->ended = true;
 		course->unexported = how == OSP_COURSE_UNEXPORTED;
 		setting->gone = unused;
@@ -62,13 +75,13 @@ void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, c
 {
 	uint32_t block = osp_flow_block(&courses->flow);
 
-	if (courses->ends++ >= OSP_COURSE_ENDS_MAX)
+	if (courses->flow.at.piped || courses->ends++ >= OSP_COURSE_ENDS_MAX)
 		return;
 	for (size_t i = 0; i < courses->count; i++) {
-		struct osp_setting_course *course = &courses->list[i];
+		const struct osp_setting_course *course = &courses->list[i];
 
 		if (course->lasts && !course->ended && is_named(&settings[i], name, name_bytes))
-			end_one(courses, course, &settings[i], block, how);
+			end_one(courses, i, &settings[i], block, how);
 	}
 }
 
@@ -107,10 +120,32 @@ static void start_without(struct osp_courses *courses, const struct osp_setting 
 	}
 }
 
+/* Notes the same of settings that ended in a subshell around the program. */
+static void start_within(struct osp_courses *courses)
+{
+	size_t kept = 0;
+
+	courses->ends += courses->within_count;
+	for (size_t i = 0; i < courses->within_count && courses->ends < OSP_COURSE_ENDS_MAX; i++) {
+		struct osp_course_within one = courses->within[i];
+		struct osp_setting_course *course = &courses->list[one.setting];
+
+		if (!osp_flow_within(&courses->flow, courses->flow.at.block, one.subshell))
+			continue; /* that subshell has ended */
+		courses->within[kept++] = one;
+		if (course->ended || course->starts != courses->starts)
+			continue;
+		course->starts++;
+		course->hidden = true;
+	}
+	courses->within_count = kept;
+}
+
 void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings)
 {
 	for (size_t i = 0; i < courses->hidden_count; i++)
 		start_without(courses, settings, courses->hidden[i]);
+	start_within(courses);
 	courses->starts++;
 }
 

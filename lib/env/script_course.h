@@ -31,6 +31,11 @@ struct osp_courses {
 	const char *hidden[OSP_COURSE_HIDDEN_MAX];
 	size_t hidden_count;
 	size_t before; /* settings before the command that is in no other */
+	struct osp_course_within {
+		size_t setting;
+		uint32_t subshell;
+	} within[OSP_COURSE_HIDDEN_MAX]; /* settings that end within a subshell only */
+	size_t within_count;
 };
 
 enum osp_course_end { OSP_COURSE_UNSET, OSP_COURSE_UNEXPORTED };

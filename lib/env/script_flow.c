@@ -12,7 +12,8 @@ struct osp_flow_block {
 	uint32_t parent, function;
 	uint32_t depth;
 	bool may_not_run;
-	bool sure; /* a loop whose body runs at least once */
+	bool doubtful; /* it may not run though the block around it does */
+	bool sure;     /* a loop whose body runs at least once, an `if` whose condition is true */
 };
 
 static const struct osp_flow_block script = {.kind = SCRIPT};
@@ -41,6 +42,7 @@ static uint32_t add_block(struct osp_flow *flow, enum kind kind, bool may_not_ru
 				       .parent = flow->at.block,
 				       .function = now->function,
 				       .depth = now->depth + 1,
+				       .doubtful = may_not_run,
 				       .may_not_run = now->may_not_run || may_not_run};
 	size_t room = flow->room ? flow->room * 2 : 32;
 	struct osp_flow_block *larger;
@@ -110,7 +112,7 @@ static void next_clause(struct osp_flow *flow, enum kind kind, bool may_not_run)
 static void end_list(struct osp_flow *flow)
 {
 	if (!flow->at.listed)
-		flow->at.optional = false;
+		flow->at.optional = flow->at.piped = false;
 }
 
 static void begin_subshell(struct osp_flow *flow)
@@ -143,11 +145,14 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 	case OSP_SHELL_AND:
 		flow->at.optional |= flow->at.tested;
 		flow->at.listed = true;
+		flow->at.piped = false;
 		break;
 	case OSP_SHELL_OR:
 		flow->at.optional = flow->at.listed = true;
+		flow->at.piped = false;
 		break;
 	case OSP_SHELL_PIPE:
+		flow->at.piped = true;
 		break;
 	case OSP_SHELL_OPEN:
 		begin_subshell(flow);
@@ -171,14 +176,33 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 
 /* --- reserved words --------------------------------------------------------------------------- */
 
+/* Returns whether the word is what `seq` prints of given numbers, or {1..$N}. */
+static bool is_count(const char *word)
+{
+	if (!strncmp(word, "$(seq ", 6) || !strncmp(word, "`seq ", 5))
+		return strspn(word + 5, " 0123456789)`") == strlen(word + 5);
+	return !strncmp(word, "{1..$", 5);
+}
+
 /* Returns whether a loop over these words runs: one is given, not what a shell makes of it. */
 static bool has_given_word(const struct osp_shell_word *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!words[i].unexpanded && !strpbrk(words[i].text, "*?["))
+		if (words[i].unexpanded ? is_count(words[i].text) : !strpbrk(words[i].text, "*?["))
 			return true;
 	}
 	return false;
+}
+
+/* Notes whether the last command of an `if` is `true`; `sole`: && and || do not change its end. */
+static void note_condition(struct osp_flow *flow, const struct osp_shell_word *words, size_t count,
+			   bool sole)
+{
+	static const char *const yes[] = {"true", ":", NULL};
+
+	if (block_at(flow, flow->at.block)->kind == IF)
+		flow->blocks[flow->at.block - 1].sure =
+			sole && count == 1 && is_one_of(words[0].text, yes);
 }
 
 /* Begins a loop; `words` are those after its reserved word. */
@@ -203,14 +227,19 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 	static const char *const loops[] = {"for", "while", "until", "select", NULL};
 	static const char *const clauses[] = {"then", "elif", "else", NULL};
 	const char *word = words[0].text;
-	uint32_t loop;
+	uint32_t loop, condition;
 
 	if (words[0].unexpanded)
 		return 0;
 	if (!strcmp(word, "if")) {
 		push(flow, IF, flow->at.optional);
 	} else if (is_one_of(word, clauses)) {
-		next_clause(flow, IF, true);
+		condition = innermost(flow, IF);
+		next_clause(flow, IF,
+			    strcmp(word, "then") != 0 || condition == UINT32_MAX ||
+				    !block_at(flow, condition)->sure);
+		if (condition != UINT32_MAX)
+			flow->blocks[condition - 1].sure = false; /* an elif may follow */
 	} else if (!strcmp(word, "fi")) {
 		pop(flow, IF);
 	} else if (is_one_of(word, loops)) {
@@ -239,7 +268,7 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 		return 0;
 	}
 	/* the list begins anew within, and goes on after the end */
-	flow->at.optional = flow->at.listed = false;
+	flow->at.optional = flow->at.listed = flow->at.piped = false;
 	return 1;
 }
 
@@ -256,7 +285,7 @@ static bool is_test(const struct osp_shell_word *words, size_t count)
 size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count)
 {
 	enum kind kind = block_at(flow, flow->at.block)->kind;
-	bool negated = false;
+	bool negated = false, listed = flow->at.listed;
 	size_t at = 0, taken;
 
 	if (kind == ARRAY)
@@ -269,15 +298,17 @@ size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *word
 		at += taken;
 	}
 	flow->at.tested = negated || is_test(words + at, count - at);
+	note_condition(flow, words + at, count - at, !negated && !listed);
 	return at;
 }
 
-struct osp_flow_place osp_flow_enter(struct osp_flow *flow)
+struct osp_flow_place osp_flow_enter(struct osp_flow *flow, bool apart)
 {
 	struct osp_flow_place before = flow->at;
 
 	flow->at = (struct osp_flow_place){.block = osp_flow_block(flow)};
-	push(flow, FUNCTION, false);
+	if (apart)
+		push(flow, FUNCTION, false);
 	return before;
 }
 
@@ -310,6 +341,21 @@ bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer
 	return inner == outer;
 }
 
+uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block)
+{
+	while (block && block_at(flow, block)->kind != SUBSHELL)
+		block = block_at(flow, block)->kind == FUNCTION ? 0 : block_at(flow, block)->parent;
+	return block;
+}
+
+uint32_t osp_flow_as_sure(const struct osp_flow *flow, uint32_t block)
+{
+	while (block && !block_at(flow, block)->doubtful &&
+	       block_at(flow, block)->kind != SUBSHELL && block_at(flow, block)->kind != FUNCTION)
+		block = block_at(flow, block)->parent;
+	return block;
+}
+
 /* The shell's builtins, and tools that prepare a job and read no variable that rules are about. */
 static const char *const quiet[] = {
 	":",	    ".",	 "[",	     "[[",	 "alias",    "awk",	 "basename",
@@ -330,6 +376,13 @@ static const char *const quiet[] = {
 	"ulimit",   "umask",	 "uname",    "uniq",	 "unset",    "unsetenv", "unzip",
 	"wait",	    "wc",	 "wget",     "which",	 "whoami",   NULL};
 
+/* Returns whether the words are `eval "$(conda shell.bash hook)"` and the like: what a tool prints
+ * to set a shell up. */
+static bool sets_up(const struct osp_shell_word *words, size_t count)
+{
+	return count == 2 && !strcmp(words[0].text, "eval") && !strncmp(words[1].text, "$(", 2);
+}
+
 /* Programs that run the words after them. */
 static const char *const openers[] = {"builtin", "command", "env", "exec", "nohup", "sudo", NULL};
 
@@ -339,7 +392,7 @@ bool osp_flow_starts_program(const struct osp_flow *flow, const struct osp_shell
 	size_t name_bytes;
 	bool options = false;
 
-	if (block_at(flow, flow->at.block)->kind == ARRAY)
+	if (block_at(flow, flow->at.block)->kind == ARRAY || sets_up(words, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const char *name = osp_shell_base_name(words[i].text);

@@ -4,9 +4,9 @@
  *
  * Follows if, case, loops, groups, subshells, functions and lists with && and ||, command by
  * command, without evaluating anything. What stands in a branch, or after a test with && or after
- * ||, may not run; so may a loop's body, unless its words are given or its condition is `true`. The
- * body of a function counts as run. Blocks nested more than OSP_FLOW_DEPTH_MAX deep are not told
- * apart.
+ * ||, may not run; so may a loop's body, unless its words are given or its condition is `true`.
+ * What follows `if true` runs. The body of a function counts as run. Blocks nested more than
+ * OSP_FLOW_DEPTH_MAX deep are not told apart.
  *
  * For script.c. Any thread, any daemon: no shared state.
  */
@@ -30,6 +30,7 @@ struct osp_flow_place {
 	bool listed;	/* && or || came last, so that the end of a line ends no list */
 	bool tested;	/* the command before was a test */
 	bool function;	/* a function's name came last */
+	bool piped;	/* a | came before, so that what it sets ends with it */
 };
 
 /* Begins zeroed. */
@@ -46,8 +47,8 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark);
 /* Notes the reserved words with which a command begins. Returns how many there are. */
 size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count);
 
-/* Begins and ends a text that is read within the script, as a function of its own. */
-struct osp_flow_place osp_flow_enter(struct osp_flow *flow);
+/* Begins and ends a text that is read within the script; `apart`: as a function of its own. */
+struct osp_flow_place osp_flow_enter(struct osp_flow *flow, bool apart);
 void osp_flow_leave(struct osp_flow *flow, struct osp_flow_place before);
 
 /* Returns the block of the command that was noted last. */
@@ -61,6 +62,13 @@ bool osp_flow_together(const struct osp_flow *flow, uint32_t one, uint32_t other
 
 /* Returns whether `inner` is `outer` or stands within. */
 bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer);
+
+/* Returns the innermost subshell around the block, in its function; 0: there is none. */
+uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block);
+
+/* Returns the outermost block, in its function and subshell, that runs only if this one does
+ * too. */
+uint32_t osp_flow_as_sure(const struct osp_flow *flow, uint32_t block);
 
 /* Returns whether the command, whose reserved words are skipped, may start a program that reads the
  * environment of a job: any but the shell's builtins and tools that are known not to. */

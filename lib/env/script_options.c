@@ -7,20 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 5000
-
 /* The options to keep, by Slurm's own long and short names (sbatch(1), srun(1)). */
 static const struct {
 	const char *name;
 	char letter;
 	bool takes_value;
 } slurm_options[] = {
-	{"nodes", 'N', true},	      {"ntasks", 'n', true},	  {"ntasks-per-node", 0, true},
-	{"cpus-per-task", 'c', true}, {"gpus-per-task", 0, true}, {"gpus-per-node", 0, true},
-	{"gpus", 'G', true},	      {"gres", 0, true},	  {"gpu-bind", 0, true},
-	{"tres-bind", 0, true},	      {"gres-flags", 0, true},	  {"exclusive", 0, false},
-	{"requeue", 0, false},	      {"no-requeue", 0, false},	  {"gang", 0, false},
-	{"nodelist", 'w', true},      {"cpu-bind", 0, true},	  {"gang-spares", 0, true},
+	{"nodes", 'N', true},	     {"ntasks", 'n', true},	   {"ntasks-per-node", 0, true},
+	{"tasks-per-node", 0, true}, {"cpus-per-task", 'c', true}, {"gpus-per-task", 0, true},
+	{"gpus-per-node", 0, true},  {"gpus", 'G', true},	   {"gres", 0, true},
+	{"gpu-bind", 0, true},	     {"tres-bind", 0, true},	   {"gres-flags", 0, true},
+	{"exclusive", 0, false},     {"requeue", 0, false},	   {"no-requeue", 0, false},
+	{"gang", 0, false},	     {"nodelist", 'w', true},	   {"cpu-bind", 0, true},
+	{"gang-spares", 0, true},
 };
 
 /* The options of programs, '-' and '_' alike: PyTorch's launcher, and the frameworks' names for the
@@ -29,15 +28,113 @@ static const struct {
 	const char *option;
 	const char *name;
 } program_options[] = {
-	{"nproc-per-node", "nproc-per-node"}, {"nnodes", "nnodes"},
-	{"master-addr", "master-addr"},	      {"master-port", "master-port"},
-	{"rdzv-endpoint", "rdzv-endpoint"},   {"num-workers", "num-workers"},
-	{"data-workers", "num-workers"},      {"dataloader-num-workers", "num-workers"},
+	{"nproc-per-node", "nproc-per-node"},
+	{"nnodes", "nnodes"},
+	{"master-addr", "master-addr"},
+	{"master-port", "master-port"},
+	{"rdzv-endpoint", "rdzv-endpoint"},
+	{"num-workers", "num-workers"},
+	{"rdzv-backend", "rdzv-backend"},
+	{"data-workers", "num-workers"},
+	{"dataloader-num-workers", "num-workers"},
 	{"num-data-workers", "num-workers"},
 };
 
 /* srun's letters that take no value (srun(1) of 22.05 to 26.05). */
-static const char letters_alone[] = "EHKkLlOQsuVvXZ";
+static const char letters_alone[] = "EHIKkLlOQsuVvXZ";
+
+/* Its other long options with a value, which may be the next word (slurm_opt.c of 22.05 to 26.05),
+ * and pyxis's. */
+static const char *const longs_with_value[] = {
+	"accel-bind",
+	"account",
+	"acctg-freq",
+	"bb",
+	"bbf",
+	"bcast-exclude",
+	"begin",
+	"chdir",
+	"cluster-constraint",
+	"clusters",
+	"comment",
+	"constraint",
+	"container",
+	"container-id",
+	"container-image",
+	"container-mounts",
+	"container-name",
+	"container-env",
+	"container-save",
+	"container-workdir",
+	"context",
+	"core-spec",
+	"cores-per-socket",
+	"cpu-freq",
+	"cpus-per-gpu",
+	"deadline",
+	"delay-boot",
+	"dependency",
+	"distribution",
+	"epilog",
+	"error",
+	"exclude",
+	"export",
+	"extra",
+	"extra-node-info",
+	"gid",
+	"gpu-freq",
+	"gpus-per-socket",
+	"het-group",
+	"hint",
+	"input",
+	"job-name",
+	"jobid",
+	"licenses",
+	"mail-type",
+	"mail-user",
+	"mcs-label",
+	"mem",
+	"mem-bind",
+	"mem-per-cpu",
+	"mem-per-gpu",
+	"mincpus",
+	"mpi",
+	"msg-timeout",
+	"network",
+	"nodefile",
+	"ntasks-per-core",
+	"ntasks-per-gpu",
+	"ntasks-per-socket",
+	"open-mode",
+	"output",
+	"partition",
+	"power",
+	"prefer",
+	"priority",
+	"profile",
+	"prolog",
+	"qos",
+	"relative",
+	"reservation",
+	"segment",
+	"signal",
+	"slurmd-debug",
+	"sockets-per-node",
+	"switches",
+	"task-epilog",
+	"task-prolog",
+	"thread-spec",
+	"threads",
+	"threads-per-core",
+	"time",
+	"time-min",
+	"tmp",
+	"treewidth",
+	"tres-per-task",
+	"uid",
+	"wait",
+	"wckey",
+};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -47,8 +144,10 @@ static int add(struct osp_script_options *options, struct osp_arena *arena,
 	size_t room = options->room ? options->room * 2 : 32;
 	struct osp_script_option *larger;
 
-	if (options->count >= OPTIONS_MAX)
+	if (options->count >= OSP_SCRIPT_OPTIONS_MAX) {
+		options->too_many = true;
 		return -1;
+	}
 	if (options->count == options->room) {
 		larger = realloc(options->list, room * sizeof(*larger));
 		if (!larger)
@@ -85,13 +184,25 @@ static int slurm_option(const char *word, const char **value)
 	return -1;
 }
 
+/* Returns the name by which an option is kept. */
+static const char *kept_name(int index)
+{
+	const char *name = slurm_options[index].name;
+
+	return strcmp(name, "tasks-per-node") ? name : "ntasks-per-node";
+}
+
 /* Returns whether the next word is this option's value. */
 static bool wants_next(const char *word, int index, const char *value)
 {
 	if (index >= 0)
 		return !value && slurm_options[index].takes_value;
+	for (size_t i = 0; i < COUNT(longs_with_value) && !strncmp(word, "--", 2); i++) {
+		if (!strcmp(word + 2, longs_with_value[i]))
+			return true;
+	}
 	if (!strncmp(word, "--", 2))
-		return false; /* other long options with a separate value are not known here */
+		return false; /* other plugins' are not known here */
 	return word[1] && !word[2] && !strchr(letters_alone, word[1]);
 }
 
@@ -119,7 +230,7 @@ static size_t take_srun(struct osp_script_options *options, struct osp_arena *ar
 		bool next = at + 1 < count && wants_next(words[at].text, index, value);
 
 		if (index >= 0) {
-			option.name = slurm_options[index].name;
+			option.name = kept_name(index);
 			option.line = words[at].line;
 			option.column = words[at].column;
 			option.unexpanded = words[at + next].unexpanded;
@@ -176,16 +287,61 @@ static int take_program_option(struct osp_script_options *options, struct osp_ar
 static void note_starter(struct osp_script_options *options, const struct osp_shell_word *words,
 			 size_t count)
 {
-	static const char *const names[] = {"srun",    "mpirun",	"mpiexec",   "orterun",
-					    "prterun", "mpiexec.hydra", "ssh",	     "pdsh",
-					    "clush",   "parallel-ssh",	"pssh",	     "sbatch",
-					    "salloc",  "parallel",	"deepspeed", "ray"};
+	static const char *const names[] = {
+		"srun",	  "mpirun",   "mpiexec",   "orterun", "prterun", "mpiexec.hydra",
+		"ssh",	  "pdsh",     "clush",	   "pssh",    "sbatch",	 "parallel-ssh",
+		"salloc", "parallel", "deepspeed", "ray",     "ibrun",	 "mpirun_rsh",
+		"aprun",  "jsrun",    "prun",	   "rsh",     "dsh",	 "blaunch",
+		"pbsdsh", "flux"};
+	char name[16];
 
 	for (size_t i = 0; i < count && !options->starts_elsewhere; i++) {
+		const char *text = words[i].text, *equals = strchr(text, '=');
+		size_t name_bytes, length;
+
+		/* also the first word of LAUNCHER="srun -l" */
+		if (equals && osp_shell_is_assignment(text, &name_bytes))
+			text = equals + 1;
+		length = strcspn(text, " \t\n");
+		for (size_t j = length; j-- > 0;) {
+			if (text[j] != '/')
+				continue;
+			text += j + 1;
+			length -= j + 1;
+			break;
+		}
+		if (length >= sizeof(name))
+			continue;
+		memcpy(name, text, length);
+		name[length] = '\0';
 		for (size_t j = 0; j < COUNT(names); j++)
-			options->starts_elsewhere |=
-				!strcmp(osp_shell_base_name(words[i].text), names[j]);
+			options->starts_elsewhere |= !strcmp(name, names[j]);
 	}
+}
+
+/* Returns the index of PyTorch's launcher among the words; `count` if it is not there. */
+static size_t find_torchrun(const struct osp_shell_word *words, size_t count)
+{
+	size_t at = 0;
+
+	for (; at < count; at++) {
+		if (!strcmp(osp_shell_base_name(words[at].text), "torchrun") ||
+		    !strcmp(words[at].text, "torch.distributed.run") ||
+		    !strcmp(words[at].text, "torch.distributed.launch"))
+			break;
+	}
+	return at;
+}
+
+/* Returns whether a variable's value comes before PyTorch's launcher and may be an srun: not if it
+ * is the Python of "$PYTHON -m torch.distributed.run". */
+static bool is_led(const struct osp_shell_word *words, size_t torchrun)
+{
+	size_t name_bytes, at = 0;
+
+	while (at < torchrun && osp_shell_is_assignment(words[at].text, &name_bytes))
+		at++;
+	return at < torchrun && words[at].unexpanded && strcmp(words[at + 1].text, "-m") != 0;
 }
 
 int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
@@ -194,10 +350,14 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 {
 	struct osp_script_option option = {
 		.of = OSP_OPTION_OF_PROGRAM, .in_step = in_step, .doubt = doubt};
-	size_t at = 0;
+	size_t at = 0, torchrun = find_torchrun(words, count);
 
 	options->calls++;
+	if (!count || !strcmp(words[0].text, "echo") || !strcmp(words[0].text, "printf"))
+		return 0;
 	note_starter(options, words, count);
+	options->starts_elsewhere |= torchrun < count && is_led(words, torchrun);
+	option.torchrun = torchrun < count || *words[0].text == '-';
 	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
 		at++;
 	option.in_step |= at < count;
@@ -253,7 +413,7 @@ int osp_script_options_of_comment(struct osp_script_options *options, struct osp
 			return -1;
 		if (index < 0)
 			continue;
-		option.name = slurm_options[index].name;
+		option.name = kept_name(index);
 		option.column = (int)start + 1;
 		if (wants_next(word, index, value) && next_word(text, bytes, &at, &start, &end))
 			value = osp_arena_copy(arena, text + start, end - start);

@@ -17,6 +17,8 @@
 #include "lib/base/arena.h"
 #include "lib/env/shell_text.h"
 
+#define OSP_SCRIPT_OPTIONS_MAX 5000
+
 /* Why a setting or an option may not take effect (lib/env/script_flow.h). */
 enum osp_doubt {
 	OSP_DOUBT_NONE,
@@ -40,6 +42,7 @@ struct osp_script_option {
 	const char *value; /* "": none */
 	bool unexpanded;   /* the shell still substitutes something */
 	bool in_step;	   /* of a program: an srun, or the text that it runs, starts it */
+	bool torchrun;	   /* of a program: it is PyTorch's launcher, or not known yet (an array) */
 	enum osp_doubt doubt;
 	int line;
 	int column;
@@ -49,7 +52,9 @@ struct osp_script_options {
 	struct osp_script_option *list;
 	size_t count, room;
 	size_t commands, calls; /* seen so far */
-	bool starts_elsewhere;	/* a command starts programs on other nodes: srun, ssh */
+	bool starts_elsewhere;	/* a command starts, or may start, programs on other nodes: srun,
+				   ssh, $LAUNCHER torchrun */
+	bool too_many;		/* they were not all kept */
 };
 
 /* Reads the options of one command; `in_step` and `doubt` are those of its place. Returns 0, or -1

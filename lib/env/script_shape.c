@@ -232,7 +232,7 @@ static int judge_own_gpus(const struct osp_judging *judging, const struct osp_sc
 	if (option->unexpanded || leaves_gpus_open(judging, option->command) ||
 	    one_task_a_node(judging, option))
 		return 0;
-	if (option->of == OSP_OPTION_OF_SBATCH && all_steps_open(judging))
+	if (option->of == OSP_OPTION_OF_SBATCH && judging->all_steps_open)
 		return 0;
 	return find_option(judging, RULE_OWN_GPUS, option, true);
 }
@@ -431,8 +431,10 @@ static int judge_workers(const struct osp_judging *judging, const struct osp_scr
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context)
 {
-	struct osp_judging judging = {script, osp_script_options(script), facts, take, context};
+	struct osp_judging judging = {script, osp_script_options(script), facts, take, context,
+				      false};
 
+	judging.all_steps_open = all_steps_open(&judging);
 	if (judge_request(&judging) || judge_cpus_lost(&judging))
 		return -1;
 	for (size_t i = 0; i < judging.options->count; i++) {

@@ -11,6 +11,7 @@ struct osp_judging {
 	const struct osp_facts *facts;
 	int (*take)(void *context, const struct osp_finding *finding);
 	void *context;
+	bool all_steps_open; /* there are steps, and each lets its tasks see all GPUs */
 };
 
 /* Report a finding about a setting or an option. Return what `take` does. */

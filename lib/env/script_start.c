@@ -82,14 +82,34 @@ static int judge_line_ends(const struct osp_judging *judging)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* Returns the tasks of a node, or -1 if the script does not say. */
+/* Returns whether the environment may give srun its tasks, which then go before those of sbatch. */
+static bool tasks_are_set(const struct osp_script *script)
+{
+	static const char *const names[] = {"SLURM_NTASKS_PER_NODE", "SLURM_NTASKS",
+					    "SLURM_NPROCS"};
+
+	for (size_t i = 0; i < osp_script_count(script); i++) {
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+			if (!strcmp(osp_script_at(script, i)->name, names[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns the tasks of a node, or -1 if the script does not say: so if srun's options may go on in
+ * a variable. */
 static long tasks_of_node(const struct osp_judging *judging, size_t command)
 {
+	const struct osp_script_option *program =
+		osp_command_option(judging->options, command, "program");
 	const struct osp_script_option *all =
 		osp_command_option(judging->options, command, "ntasks");
 	long nodes = osp_option_number(osp_shape_of_step(judging, command, "nodes"));
 	long tasks = osp_option_number(all);
 
+	if ((program && program->unexpanded) || tasks_are_set(judging->script))
+		return -1;
 	if (osp_command_option(judging->options, command, "ntasks-per-node") || !all)
 		return osp_option_number(osp_shape_of_step(judging, command, "ntasks-per-node"));
 	return nodes > 0 && tasks > 0 ? (tasks + nodes - 1) / nodes : -1;
@@ -108,11 +128,39 @@ static long gpus_in(const struct osp_script_option *option)
 	return osp_option_number(&number);
 }
 
+/* Returns the GPUs in --gres=gpu:8,nvme:1, or -1. */
+static long gpus_in_gres(const struct osp_script_option *option)
+{
+	const char *at = option ? option->value : NULL;
+	struct osp_script_option one;
+	char entry[64];
+	size_t length;
+
+	for (; at && *at; at += length + (at[length] == ',')) {
+		length = strcspn(at, ",");
+		if (strncmp(at, "gpu:", 4) != 0 || length >= sizeof(entry))
+			continue;
+		memcpy(entry, at, length);
+		entry[length] = '\0';
+		one = *option;
+		one.value = entry;
+		return gpus_in(&one);
+	}
+	return -1;
+}
+
 static long gpus_of_node(const struct osp_judging *judging, size_t command)
 {
 	long gpus = gpus_in(osp_shape_of_step(judging, command, "gpus-per-node"));
+	long nodes = osp_option_number(osp_shape_of_step(judging, command, "nodes"));
 
-	return gpus > 0 ? gpus : gpus_in(osp_shape_of_step(judging, command, "gres"));
+	if (gpus <= 0)
+		gpus = gpus_in_gres(osp_shape_of_step(judging, command, "gres"));
+	if (gpus <= 0 && nodes > 0) {
+		gpus = gpus_in(osp_shape_of_step(judging, command, "gpus"));
+		gpus = gpus > 0 ? (gpus + nodes - 1) / nodes : gpus;
+	}
+	return gpus;
 }
 
 /* Judges S12: torchrun's processes, times the tasks that run it. */
@@ -122,7 +170,7 @@ static int judge_processes(const struct osp_judging *judging,
 	long processes = osp_option_number(option), tasks, gpus;
 
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nproc-per-node") != 0 ||
-	    !option->in_step || processes < 2 || processes > 1024)
+	    !option->in_step || !option->torchrun || processes < 2 || processes > 1024)
 		return 0;
 	tasks = tasks_of_node(judging, option->command);
 	gpus = gpus_of_node(judging, option->command);
@@ -147,7 +195,7 @@ static int judge_one_start(const struct osp_judging *judging,
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		asks |= !strcmp(option->value, all[i]);
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nnodes") != 0 || !asks ||
-	    judging->options->starts_elsewhere || several != OSP_YES)
+	    !option->torchrun || judging->options->starts_elsewhere || several != OSP_YES)
 		return 0;
 	return osp_shape_option(judging, &one_start_rule, option, true);
 }
@@ -175,6 +223,20 @@ static int judge_port(const struct osp_judging *judging, const struct osp_settin
 	return osp_shape_setting(judging, &port_rule, setting, true);
 }
 
+/* Returns whether the endpoint is that of a server (--rdzv-backend=etcd-v2). */
+static bool meets_elsewhere(const struct osp_judging *judging,
+			    const struct osp_script_option *option)
+{
+	for (size_t i = 0; i < judging->options->count; i++) {
+		const struct osp_script_option *one = &judging->options->list[i];
+
+		if (one->of == OSP_OPTION_OF_PROGRAM && one->call == option->call &&
+		    !strcmp(one->name, "rdzv-backend") && !strncmp(one->value, "etcd", 4))
+			return true;
+	}
+	return false;
+}
+
 static int judge_port_option(const struct osp_judging *judging,
 			     const struct osp_script_option *option)
 {
@@ -186,7 +248,9 @@ static int judge_port_option(const struct osp_judging *judging,
 		port = strrchr(port, ':') ? strrchr(port, ':') + 1 : "";
 	else if (strcmp(option->name, "master-port") != 0 || option->unexpanded)
 		return 0;
-	return is_bad_port(port) ? osp_shape_option(judging, &port_rule, option, true) : 0;
+	return is_bad_port(port) && !meets_elsewhere(judging, option)
+		       ? osp_shape_option(judging, &port_rule, option, true)
+		       : 0;
 }
 
 int osp_shape_start(const struct osp_judging *judging)

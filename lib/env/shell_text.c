@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* shell_text.c - splits a shell script into commands and words, without running anything */
+#include "onespine_config.h"
 #include "lib/env/shell_text.h"
 
 #include <ctype.h>
@@ -503,9 +504,59 @@ int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_r
 	return s.failed ? -1 : 0;
 }
 
-const char *osp_shell_substitution(const char *word, size_t *bytes)
+bool osp_shell_is_foreign(const char *text, size_t bytes)
 {
-	struct scanner s = {.text = word, .bytes = strlen(word), .line = 1};
+	static const char *const others[] = {"python",	"perl", "ruby", "julia",
+					     "Rscript", "node", "uv",	NULL};
+	const char *end = bytes ? memchr(text, '\n', bytes) : NULL;
+	char line[256];
+	size_t length = end ? (size_t)(end - text) : bytes;
+
+	if (length < 3 || length >= sizeof(line) || memcmp(text, "#!", 2) != 0)
+		return false;
+	memcpy(line, text, length);
+	line[length] = '\0';
+	for (char *at = line + 2, *word; (word = strtok_r(at, " \t\r", &at));) {
+		const char *name = osp_shell_base_name(word);
+
+		for (size_t i = 0; others[i]; i++) {
+			if (!strncmp(name, others[i], strlen(others[i])))
+				return true;
+		}
+	}
+	return false;
+}
+
+int osp_shell_dos_line(const char *text, size_t bytes)
+{
+	const char *found = memmem(text, bytes, "\r\n", 2);
+	int line = 1;
+
+	for (const char *at = text; found && at < found; at++)
+		line += *at == '\n';
+	return found ? line : 0;
+}
+
+int osp_shell_read_dos(const char *text, size_t bytes, const struct osp_shell_reader *reader)
+{
+	char *copy = malloc(bytes + 1);
+	size_t length = 0;
+	int rc;
+
+	if (!copy)
+		return -1;
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] != '\r' || i + 1 == bytes || text[i + 1] != '\n')
+			copy[length++] = text[i];
+	}
+	rc = osp_shell_read(copy, length, reader);
+	free(copy);
+	return rc;
+}
+
+const char *osp_shell_substitution(const char *word, size_t word_bytes, size_t *bytes)
+{
+	struct scanner s = {.text = word, .bytes = word_bytes, .line = 1};
 	const char *found = strstr(word, "$(");
 	size_t end;
 

@@ -58,9 +58,19 @@ struct osp_shell_reader {
  * stopped. */
 int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_reader *reader);
 
-/* Returns the text within the first $(...) of a word that is no arithmetic, and its length; NULL if
- * there is none. */
-const char *osp_shell_substitution(const char *word, size_t *bytes);
+/* Returns whether the first line gives the script to a program that is no shell, as
+ * #!/usr/bin/env python3 does. */
+bool osp_shell_is_foreign(const char *text, size_t text_bytes);
+
+/* Returns the first line that ends with CR LF, or 0. */
+int osp_shell_dos_line(const char *text, size_t text_bytes);
+
+/* Reads a text with DOS's ends of lines as if it had none, so that the rest is found too. */
+int osp_shell_read_dos(const char *text, size_t text_bytes, const struct osp_shell_reader *reader);
+
+/* Returns the text within the first $(...) of `word_bytes` bytes of a word that is no arithmetic,
+ * and its length; NULL if there is none. */
+const char *osp_shell_substitution(const char *word, size_t word_bytes, size_t *bytes);
 
 /* Returns the last part of a path: "/usr/bin/env" gives "env". */
 const char *osp_shell_base_name(const char *path);

@@ -610,6 +610,22 @@ adapters() {
 	fine "#SBATCH --gres=gpu:8 --ntasks-per-node=2\nsrun torchrun --nproc-per-node 4 a\n"
 	fine "#SBATCH --ntasks-per-node=2\nsrun torchrun --nproc-per-node 4 a\n"
 	fine "${head}torchrun --nproc-per-node 8 a\n"
+	# srun's options whose value is the next word, and those in a variable
+	fine "${head}srun --mpi pmix --output log -n4 torchrun --nproc-per-node 8 a\n"
+	fine "${head}srun --container-image i --tasks-per-node=1 bash -c 'torchrun --nproc-per-node 8 a'\n"
+	fine "${head}srun \$ARGS torchrun --nproc-per-node 8 a\n"
+	fine "${head}srun \"\${ARGS[@]}\" bash -c 'torchrun --nproc-per-node 8 a'\n"
+	fine "${head}export SLURM_NTASKS_PER_NODE=1\nsrun torchrun --nproc-per-node 8 a\n"
+	fatal "${head}srun --mpi pmix torchrun --nproc-per-node 8 a\n" S12
+	fatal "#SBATCH -N4 --exclusive --tasks-per-node=8\nsrun torchrun --nproc-per-node 8 a\n" S12
+	# GPUs among other resources, and those of the job
+	fine "#SBATCH -N4 --exclusive --gres=nvme:1 --ntasks-per-node=2\nsrun torchrun --nproc-per-node 4 a\n"
+	fine "#SBATCH -N4 --exclusive --gres=nvme:1,gpu:8 --ntasks-per-node=2\nsrun torchrun --nproc-per-node 2 a\n"
+	fatal "${head}srun --gres=gpu:8,nvme:1 torchrun --nproc-per-node 2 a\n" S12
+	fine "#SBATCH -N4 --exclusive --gpus=64 --ntasks-per-node=4\nsrun torchrun --nproc-per-node 4 a\n"
+	fatal "#SBATCH -N4 --exclusive --gpus=32 --ntasks-per-node=4\nsrun torchrun --nproc-per-node 4 a\n" S12
+	# another program's option
+	fine "${head}srun prepare --nproc-per-node 8 a\n"
 	for port in 22 1023 65536; do
 		fatal "export MASTER_PORT=$port\nsrun a\n" S13
 		fatal "srun torchrun --master_port $port a\n" S13
@@ -620,6 +636,8 @@ adapters() {
 		fine "srun torchrun --rdzv-endpoint=\$M:$port --master-port=$port a\n"
 	done
 	fine 'srun torchrun --rdzv-endpoint=$M a\n'
+	fine 'srun torchrun --rdzv-backend=etcd-v2 --rdzv-endpoint=etcd:80 a\n'
+	fatal 'srun torchrun --rdzv-backend=c10d --rdzv-endpoint=$M:80 a\n' S13
 	head='#SBATCH -N4 --exclusive\n'
 	for nodes in --nnodes=4 '--nnodes 2:4' '--nnodes=$SLURM_NNODES' '--nnodes ${SLURM_JOB_NUM_NODES}'; do
 		fatal "$head"'IP=$(srun -N1 hostname -i)\n'"torchrun $nodes --rdzv-endpoint=\$IP:29500 a\n" S14
@@ -630,6 +648,23 @@ adapters() {
 	done
 	fine "${head}torchrun --nnodes=1:4 a\n"
 	fine "${head}torchrun --nnodes=\$N a\n"
+	# a launcher in a variable, in a text and of a site; another program's option; words that are only shown
+	fine "${head}\$SRUN torchrun --nnodes=4 a\n"
+	fine "${head}LAUNCHER='/usr/bin/srun -l torchrun'\ntorchrun --nnodes=4 a\n"
+	fine "${head}eval 'srun torchrun --nnodes=4 a'\ntorchrun --nnodes=4 a\n"
+	fine "${head}ibrun torchrun --nnodes=4 a\n"
+	fine "${head}python submit.py --nnodes=4\n"
+	fine "${head}echo torchrun --nnodes=4\nif a; then echo torchrun --nnodes=4; fi\n"
+	fatal "${head}\$PYTHON -m torch.distributed.run --nnodes=4 a\n" S14
+	fatal "${head}apptainer exec \$IMAGE torchrun --nnodes=4 a\n" S14
+	fatal "${head}ARGS=(--nnodes=4)\ntorchrun \"\${ARGS[@]}\" a\n" S14
+}
+
+@test "--script: of a script of another language only what sbatch reads is judged" {
+	printf '#!/usr/bin/env python3\n#SBATCH -N4 --exclusive --no-requeue\nimport os\n#SBATCH -n8\nMASTER_ADDR="localhost"\nMASTER_PORT=22\n' >job.py
+	env_of --script job.py >said
+	[[ $(sed -nE 's/^job.py:([0-9]+).*/\1/p' said) == $'2\n4' ]]
+	grep -qxF '0 fatal, 1 harmful, 0 obsolete, 1 other' said
 }
 
 @test "--script: the host that submits is no place to meet" {

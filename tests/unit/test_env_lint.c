@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "lib/base/text.h"
@@ -156,6 +157,48 @@ static void limits_hold(void **state)
 	osp_text_free(&text);
 }
 
+/* Each took minutes. */
+static void no_text_takes_long(void **state)
+{
+	static const struct {
+		bool after_settings;
+		const char *before, *words, *ends;
+		size_t count;
+	} cases[] = {
+		{false, "X=", "$(a)", "", 1000000},   {false, "X=", "$(", ")", 1000000},
+		{true, "", "export A\n", "", 300000}, {true, "export", " A", "", 1000000},
+		{true, "A=\nX=", "$A", "", 1000000},
+	};
+	struct osp_text text = OSP_TEXT_INIT, settings = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+	struct osp_script *script;
+	clock_t begun = clock();
+
+	(void)state;
+	for (int i = 0; i < OSP_SCRIPT_SETTINGS_MAX - 10; i++)
+		osp_text_printf(&settings, "B%d=\n", i);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		osp_text_add(&text, cases[i].after_settings ? settings.data : "");
+		osp_text_add(&text, cases[i].before);
+		for (size_t j = 0; j < cases[i].count; j++)
+			osp_text_add(&text, cases[i].words);
+		for (size_t j = 0; j < cases[i].count; j++)
+			osp_text_add(&text, cases[i].ends);
+		script = osp_script_read("s", text.data, text.length_bytes, NULL);
+		assert_non_null(script);
+		osp_script_free(script);
+		osp_text_free(&text);
+		text = (struct osp_text)OSP_TEXT_INIT;
+	}
+	osp_text_free(&settings);
+	assert_true(clock() - begun < 60 * CLOCKS_PER_SEC);
+	for (int i = 0; i < 6000; i++)
+		osp_text_add(&text, "srun a\n");
+	assert_null(osp_script_read("s", text.data, text.length_bytes, &error));
+	assert_string_equal(error.text, "has more than 5000 options");
+	osp_text_free(&text);
+}
+
 static const char rules_text[] =
 	"rules:\n"
 	"  - {id: w, action: warn, variable: [A, B], severity: harmful, reason: r, cure: c, "
@@ -279,6 +322,19 @@ static void branches_are_in_doubt(void **state)
 		{"if a; then N=(a\nb)\n", "fi\ncmd\n", true},
 		{"fi\ndone\nesac\n}\n)\n", "cmd\n", false},
 		{"if a; then X=$(if b; then c; fi)\nfi\n", "cmd\n", false},
+		{"if true; then\n", "fi\ncmd\n", false},
+		{"if :\nthen\n", "fi\ncmd\n", false},
+		{"if a; true; then\n", "fi\ncmd\n", false},
+		{"if a && true; then\n", "fi\ncmd\n", true},
+		{"if ! true; then\n", "fi\ncmd\n", true},
+		{"if true; then a; else\n", "fi\ncmd\n", true},
+		{"if true; then a; elif b; then\n", "fi\ncmd\n", true},
+		{"if true; a; then\n", "fi\ncmd\n", true},
+		{"if true; then if a; then\n", "fi; fi\ncmd\n", true},
+		{"for i in $(seq 1 8); do\n", "done\ncmd\n", false},
+		{"for i in `seq 8`; do\n", "done\ncmd\n", false},
+		{"for i in {1..$N}; do\n", "done\ncmd\n", false},
+		{"for i in $(seq 1 $N); do\n", "done\ncmd\n", true},
 	};
 
 	(void)state;
@@ -352,6 +408,39 @@ static void what_no_program_gets_is_no_finding(void **state)
 		{"X=$(\n\ncd x; A=1 srun cmd)\n", "3:7 A [w]"},
 		{"X=$((A=1))$(a;A=1)\n", "1:1 A [w]"},
 		{"X=\"$(a)$(A=1 b)\"\n", "1:1 A [w]"},
+		/* what is unset in a subshell or behind a pipe is set after it */
+		{"A=1\n(unset A)\ncmd\n", "1:1 A [w]"},
+		{"A=1\n(unset A; a)\ncmd\n", "1:1 A [w]"},
+		{"A=1\n(unset A; a)\n", ""},
+		{"A=1\n(unset A; (a))\nunset A\ncmd\n", ""},
+		{"A=1\n(A=2; a)\n", "2:2 A [w]"},
+		{"A=1\n(a; unset A)\n", "1:1 A [w]"},
+		{"(A=1; unset A; a)\n", ""},
+		{"A=1\n(if a; then unset A; fi; b)\n", "1:1 A [w]"},
+		{"A=1\n([ a ] && unset A; b)\n", "1:1 A [w] replaced"},
+		{"A=1\necho a | unset A\ncmd\n", "1:1 A [w]"},
+		{"A=1\necho a | cat; unset A\ncmd\n", ""},
+		/* these are no branches */
+		{"A=1\n{ unset A; }\ncmd\n", ""},
+		{"A=1\nfor i in a b; do unset A; done\ncmd\n", ""},
+		{"A=1\nif unset A; then a; fi\ncmd\n", ""},
+		{"A=1\n[ a ] && { unset A; }\ncmd\n", "1:1 A [w] replaced"},
+		/* builtins */
+		{"eval \"export A=1\"\ncmd\n", "1:6 A [w]"},
+		{"eval 'A=1 srun a'\n", "1:6 A [w]"},
+		{"A=1\neval 'A=2'\ncmd\n", "2:6 A [w]"},
+		{"A=1\neval 'unset A'\ncmd\n", ""},
+		{"[ a ] && eval 'A=1'\ncmd\n", "1:15 A [w] branch"},
+		{"A=1\neval \"$(conda shell.bash hook)\"\nunset A\ncmd\n", ""},
+		{"A=1\neval \"$CMD\"\nunset A\n", "1:1 A [w]"},
+		{"A=1\nread -r A <f\ncmd\n", ""},
+		{"A=1\nprintf -v A %s b\ncmd\n", ""},
+		{"A=1\nprintf A\ncmd\n", "1:1 A [w]"},
+		/* scripts of another language */
+		{"#!/usr/bin/env python3\nA=1\ncmd\n", ""},
+		{"#!/usr/bin/python3.11 -u\nA=1\ncmd\n", ""},
+		{"#!/usr/bin/env bash\nA=1\ncmd\n", "2:1 A [w]"},
+		{"#!/bin/bash -l\n#!/usr/bin/python\nA=1\ncmd\n", "3:1 A [w]"},
 	};
 
 	(void)state;
@@ -368,6 +457,7 @@ int main(void)
 		cmocka_unit_test(what_no_program_gets_is_no_finding),
 		cmocka_unit_test(settings_are_seen),
 		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(no_text_takes_long),
 		cmocka_unit_test(findings_are_reported),
 	};
 
