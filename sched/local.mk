@@ -44,6 +44,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_seam.c \
 	sched/shadow_slurm.h \
 	sched/shadow_state.c \
+	sched/shadow_stopped.c \
 	sched/shadow_processes.c \
 	sched/shadow_try.c \
 	host/slurm_compat.h

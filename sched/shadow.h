@@ -38,6 +38,7 @@
  *	shadow_choose.c		what lib/choose asks and decides, in Slurm's words
  *	shadow_try.c		one call of Slurm's own function, undone when it fails
  *	shadow_one.c		such calls for jobs of one node, whose amounts Slurm adds up
+ *	shadow_stopped.c	where such calls stopped, for the next ones
  *	shadow_memory.c		what one call remembers for the next ones
  *
  *	shadow_seam.c		what job_submit asks (seam.h)

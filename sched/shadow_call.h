@@ -109,6 +109,21 @@ static inline bool shadow_one_node(struct shadow_call *call, const struct osp_qu
 }
 #endif
 
+/* --- shadow_stopped.c ------------------------------------------------------------------------- */
+
+/* Where a pass over nodes, one after the other, stopped. */
+struct shadow_stopped {
+	int node;   /* those before it were asked about */
+	bool again; /* all were, and those up to `until` are asked about again */
+	int until;
+};
+
+/* `asked` identifies the job, what it asks for, and the nodes. Returns false if nothing is known,
+ * or only of long ago. */
+bool shadow_stopped_at(uint64_t asked, struct shadow_stopped *where);
+void shadow_stopped_note(uint64_t asked, const struct shadow_stopped *where);
+void shadow_stopped_forget(uint64_t asked);
+
 /* --- shadow_choose.c -------------------------------------------------------------------------- */
 
 /* Places a gang: answers select_p_job_test(). Returns what Slurm's would. */

@@ -44,6 +44,7 @@ struct one_node {
 	struct osp_question unforced;	/* the question without preempting */
 	const struct osp_question *asked_now; /* one of the first two */
 	uint32_t max_nodes, req_nodes;	      /* as they came */
+	uint64_t request;		      /* a hash of what the job asks for, as it came */
 	bitstr_t *all;			      /* nodes, as they came */
 	bitstr_t *left;			      /* nodes that have so much at all */
 	struct osp_nodeset *nodes;	      /* the same, for the account */
@@ -380,32 +381,19 @@ static bool is_earliest(const struct one_node *one, int64_t then_s)
 
 /* --- nodes that are free now, without preempting ---------------------------------------------- */
 
-#define STOPPED_MAX   256
-#define STOPPED_FOR_S 120
-
-/* Where questions about one node after the other stopped in an earlier call. */
-static struct stopped {
-	uint64_t asked; /* identifies the job and the nodes */
-	int64_t at_s;
-	int node;   /* those before it were asked about */
-	bool again; /* all were, and those up to `until` are asked about again */
-	int until;
-} stopped[STOPPED_MAX];
-
 static uint64_t asked_of(const struct one_node *one)
 {
 	uint64_t hash = osp_hash_mix(shadow_choice_of(one->call->job), one->call->job->job_id);
 
-	hash = osp_hash_mix(hash, one->asked_now == &one->forced);
+	hash = osp_hash_mix(osp_hash_mix(hash, one->request), one->asked_now == &one->forced);
 	return osp_hash_mix(hash, (uint64_t)bit_ffs(one->left));
 }
 
 static bool goes_on(const struct one_node *one)
 {
-	uint64_t asked = asked_of(one);
-	const struct stopped *earlier = &stopped[asked % STOPPED_MAX];
+	struct shadow_stopped earlier;
 
-	return earlier->asked == asked && time(NULL) < earlier->at_s + STOPPED_FOR_S;
+	return shadow_stopped_at(asked_of(one), &earlier);
 }
 
 /* Takes the node out after a no; the others may still have enough. */
@@ -471,13 +459,16 @@ static int ask_each(struct one_node *one, bitstr_t *offered, int node, int last)
 static void look_one_by_one(struct one_node *one, bitstr_t *offered)
 {
 	uint64_t asked = asked_of(one);
-	struct stopped *earlier = &stopped[asked % STOPPED_MAX];
-	const struct stopped begin = goes_on(one) ? *earlier : (struct stopped){.node = 0};
-	int last = bit_fls(offered), until = begin.again && begin.until < last ? begin.until : last;
-	bool again = begin.again;
-	int node = ask_each(one, offered, begin.node, until);
+	struct shadow_stopped begin = {.node = 0};
+	int last = bit_fls(offered), until = last, node;
+	bool again;
 
-	earlier->asked = 0;
+	if (shadow_stopped_at(asked, &begin))
+		shadow_stopped_forget(asked);
+	again = begin.again;
+	if (again && begin.until < last)
+		until = begin.until;
+	node = ask_each(one, offered, begin.node, until);
 	if (node > until && !again) {
 		again = true;
 		until = begin.node <= last ? begin.node - 1 : last;
@@ -485,7 +476,7 @@ static void look_one_by_one(struct one_node *one, bitstr_t *offered)
 	}
 	if (node > until)
 		return;
-	*earlier = (struct stopped){asked, time(NULL), node, again, until};
+	shadow_stopped_note(asked, &(struct shadow_stopped){node, again, until});
 	one->cut = true;
 }
 
@@ -781,6 +772,7 @@ bool shadow_one_node(struct shadow_call *call, const struct osp_question *questi
 		.context = context,
 		.max_nodes = call->max_nodes,
 		.req_nodes = call->req_nodes,
+		.request = shadow_request_hash(call->job),
 		.all = bit_copy(call->bitmap),
 		.left = bit_copy(call->bitmap),
 		.nodes = osp_nodeset_new(shadow_state.node_count),

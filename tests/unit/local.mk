@@ -332,7 +332,7 @@ tests_unit_test_shadow_plugin_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_plugin_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_plugin_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_one_CPPFLAGS = $(SHADOW_CPPFLAGS)
-tests_unit_test_shadow_one_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_one_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=time
 tests_unit_test_shadow_one_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_promise_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_promise_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)

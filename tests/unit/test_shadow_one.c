@@ -19,7 +19,20 @@ static struct {
 	bool no_processor;
 } world[NODES];
 
-static long slow_ns; /* how long each question takes */
+static long slow_ns;  /* how long each question takes */
+static time_t late_s; /* how much later it is by the shadow's clock */
+
+time_t __real_time(time_t *now);
+time_t __wrap_time(time_t *now);
+
+time_t __wrap_time(time_t *now)
+{
+	time_t later = __real_time(NULL) + late_s;
+
+	if (now)
+		*now = later;
+	return later;
+}
 
 static uint64_t gpus_of(int n, time_t at_s, bool forced)
 {
@@ -183,6 +196,7 @@ static job_record_t *preemptable(int n, uint64_t gpus)
 static int end(void **state)
 {
 	slow_ns = 0;
+	late_s = 0;
 	while (held_count)
 		xfree(held_gpus[--held_count]->gres_cnt_node_alloc);
 	return shadow_calls_end(state);
@@ -455,6 +469,65 @@ static void preempts_nobody_before_all_were_asked_again(void **state)
 	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_string_equal(nodes_given(), "7");
 	assert_null(asked.preempted);
+}
+
+/* Of many jobs each goes on where it stopped, so that each may preempt in the end. */
+static void goes_on_beside_many_others(void **state)
+{
+	job_record_t *jobs[60];
+	int waiting = 60;
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		jobs[i] = job_of_one_node(8);
+	half_unseen(0, 1, true);
+	half_unseen(1, 15, false);
+	for (int call = 0; call < 4; call++) {
+		for (int i = 0; i < 60; i++) {
+			if (!jobs[i] || ask_range(jobs[i], 1, 1, SELECT_MODE_RUN_NOW))
+				continue;
+			assert_string_equal(nodes_given(), "0");
+			free_job_resources(&jobs[i]->job_resrcs);
+			FREE_NULL_LIST(asked.preempted);
+			jobs[i] = NULL;
+			waiting--;
+		}
+	}
+	assert_int_equal(waiting, 0);
+}
+
+/* Cycles of backfill may be minutes apart. */
+static void goes_on_minutes_later(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 1, true);
+	half_unseen(1, 15, false);
+	for (int call = 0; call < 4 && !asked.preempted; call++, late_s += 400)
+		ask_range(job, 1, 1, SELECT_MODE_RUN_NOW);
+	assert_non_null(asked.preempted);
+	assert_string_equal(nodes_given(), "0");
+}
+
+/* A node that was asked about has what another request asks for. */
+static void begins_anew_for_another_request(void **state)
+{
+	job_record_t *job = job_of_one_node(8);
+
+	(void)state;
+	half_unseen(0, 1, true);
+	half_unseen(1, 12, false);
+	for (int n = 13; n < NODES; n++)
+		hold(n, 8, 0);
+	for (int call = 0; call < 2; call++)
+		assert_int_not_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	world[3].gpus = 8;
+	job->tres_bind = xstrdup("gres/gpu:closest");
+	assert_int_equal(ask_range(job, 1, 1, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "3");
+	assert_null(asked.preempted);
+	xfree(job->tres_bind);
 }
 
 static void stops_after_a_second(void **state)
@@ -825,6 +898,9 @@ int main(void)
 		TEST(starts_on_the_empty_node),
 		TEST(goes_on_where_it_stopped),
 		TEST(preempts_nobody_before_all_were_asked_again),
+		TEST(goes_on_beside_many_others),
+		TEST(goes_on_minutes_later),
+		TEST(begins_anew_for_another_request),
 		TEST(stops_after_a_second),
 		TEST(asks_not_too_often_in_a_call),
 		TEST(counts_memory_by_gpus),
@@ -846,6 +922,14 @@ int main(void)
 }
 
 #else
+
+time_t __real_time(time_t *now);
+time_t __wrap_time(time_t *now);
+
+time_t __wrap_time(time_t *now)
+{
+	return __real_time(now);
+}
 
 static void slurm_adds_nothing_up(void **state)
 {
