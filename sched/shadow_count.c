@@ -252,15 +252,31 @@ static uint16_t rows_of(const part_record_t *partition)
 	return xstrcmp(slurm_conf.preempt_type, "preempt/qos") ? rows : rows + 1;
 }
 
-/* Notes with whom a job may have processors in common: with jobs of other partitions, if the one
- * was laid over the other. */
-static void note_group(const job_record_t *job)
-{
-	uint32_t group = 0;
+/* With whom a job may have processors in common (osp_occupancy_set_group()). */
+struct group {
+	uint32_t number;
+	uint16_t rows;
+};
 
-	if (shadow_may_lie_over(job) || shares_processors(job))
-		group = (uint32_t)osp_hash_words(OSP_HASH_START, job->part_ptr->name) | 1;
-	osp_occupancy_set_group(account, job->job_id, group, group ? rows_of(job->part_ptr) : 1);
+static struct group group_now(const job_record_t *job)
+{
+	struct group group = {0};
+
+	group.number = osp_occupancy_group(account, job->job_id, &group.rows);
+	return group;
+}
+
+/* Notes with whom a job may have processors in common: with jobs of other partitions, if the one
+ * was laid over the other. Those that were still are if their partition ceases to share. */
+static void note_group(const job_record_t *job, struct group group)
+{
+	if (shadow_may_lie_over(job) || shares_processors(job)) {
+		uint16_t rows = rows_of(job->part_ptr);
+
+		group.number = (uint32_t)osp_hash_words(OSP_HASH_START, job->part_ptr->name) | 1;
+		group.rows = rows > group.rows ? rows : group.rows;
+	}
+	osp_occupancy_set_group(account, job->job_id, group.number, group.rows);
 }
 
 /*
@@ -268,6 +284,8 @@ static void note_group(const job_record_t *job)
  */
 static void hold_nodes(const job_record_t *job, size_t nodes, bool suspended)
 {
+	struct group group = group_now(job);
+
 	if (!nodes) {
 		osp_occupancy_remove(account, job->job_id);
 		return;
@@ -276,7 +294,7 @@ static void hold_nodes(const job_record_t *job, size_t nodes, bool suspended)
 		counted = false;
 		return;
 	}
-	note_group(job);
+	note_group(job, group);
 	if (suspended)
 		osp_occupancy_set_suspended(account, job->job_id, true);
 }
@@ -473,7 +491,7 @@ void shadow_count_rebuilt(void)
 		if (!job)
 			continue;
 		osp_occupancy_set_suspended(account, job_id, is_added_without_cpus(job));
-		note_group(job);
+		note_group(job, group_now(job));
 	}
 	if (account && !counted)
 		count_jobs(time(NULL), true);

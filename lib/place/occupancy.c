@@ -356,6 +356,14 @@ bool osp_occupancy_set_group(struct osp_occupancy *occupancy, uint32_t job, uint
 	return true;
 }
 
+uint32_t osp_occupancy_group(const struct osp_occupancy *occupancy, uint32_t job, uint16_t *rows)
+{
+	uint32_t at = find_job(occupancy, job);
+
+	*rows = at ? occupancy->jobs[at].rows : 0;
+	return at ? occupancy->jobs[at].group : 0;
+}
+
 bool osp_occupancy_is_suspended(const struct osp_occupancy *occupancy, uint32_t job)
 {
 	uint32_t at = find_job(occupancy, job);

@@ -118,6 +118,9 @@ bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, 
 bool osp_occupancy_set_group(struct osp_occupancy *occupancy, uint32_t job, uint32_t group,
 			     uint16_t rows);
 
+/* Returns a job's group, and its rows in `rows`; 0 for none, or if it is not in the account. */
+uint32_t osp_occupancy_group(const struct osp_occupancy *occupancy, uint32_t job, uint16_t *rows);
+
 /* Returns whether a job is suspended; false if it is not in the account. */
 bool osp_occupancy_is_suspended(const struct osp_occupancy *occupancy, uint32_t job);
 

@@ -568,3 +568,32 @@ update() {
 	await_job "$gang" RUNNING
 	on_one_spine "$gang"
 }
+
+none_completing() {
+	[[ -z $(squeue -h -t COMPLETING) ]]
+}
+
+@test "jobs that lie over each other still do when their partitions cease to share: a gang starts beside them" {
+	local node gone=()
+	reconfigure
+	for node in n{1..12}; do
+		submit -p once --job-name=fill -w "$node" -N1 -n4 >/dev/null
+		gone+=("$(submit -p once --job-name=fill -w "$node" -N1 -n4)")
+	done
+	await 30 none_pending fill
+	for node in n{1..12}; do
+		submit -p twice --job-name=fill -w "$node" -N1 -n4 >/dev/null
+	done
+	await 30 none_pending fill
+	scancel "${gone[@]}"
+	await 30 none_completing
+	scontrol update PartitionName=once OverSubscribe=NO
+	scontrol update PartitionName=twice OverSubscribe=NO
+	stock=$(submit -N2 --ntasks-per-node=4 -w 'n[1-2]')
+	await_job "$stock" RUNNING
+	gang=$(submit --gang -N4 --ntasks-per-node=4)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
+	scontrol update PartitionName=once OverSubscribe=FORCE:1
+	scontrol update PartitionName=twice OverSubscribe=FORCE:1
+}

@@ -198,9 +198,12 @@ static void test_groups(void **state)
 	struct osp_occupancy_need most = {.amounts = {.cpus = 49}};
 	struct osp_occupancy_need whole = {.all_cpus = true};
 	struct osp_amounts cpus = {.cpus = 48};
+	uint16_t rows = 9;
 
 	(void)state;
 	assert_false(osp_occupancy_set_group(occupancy, 1, 7, 1));
+	assert_int_equal(osp_occupancy_group(occupancy, 1, &rows), 0);
+	assert_int_equal(rows, 0);
 	add(occupancy, 1, 300, 0, cpus);
 	add(occupancy, 2, 400, 0, cpus);
 	assert_int_equal(free_at(occupancy, 0, half, 100), 300);
@@ -214,6 +217,8 @@ static void test_groups(void **state)
 	assert_int_equal(free_at(occupancy, 0, half, 100), 300);
 	assert_true(osp_occupancy_set_group(occupancy, 1, 7, 2));
 	assert_true(osp_occupancy_set_group(occupancy, 2, 7, 2)); /* two have one processor */
+	assert_int_equal(osp_occupancy_group(occupancy, 2, &rows), 7);
+	assert_int_equal(rows, 2);
 	assert_int_equal(free_at(occupancy, 0, half, 100), 100);
 	add(occupancy, 3, 500, 0, (struct osp_amounts){.cpus = 1}); /* 98 are held in two rows */
 	assert_int_equal(free_at(occupancy, 0, half, 100), 300);

@@ -569,12 +569,53 @@ static void shared_processors_count_once(void **state)
 	shadow_count_rebuilt();
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	slurm_conf.preempt_type = NULL;
-	default_part_loc->max_share = 1;
-	shadow_count_rebuilt();
-	assert_int_equal(free_at(0, NULL, NULL), 100);
+}
+
+/* PreemptMode=GANG lays jobs of all partitions over each other. */
+static void processors_count_once_by_gang_mode(void **state)
+{
+	job_record_t *below, *above;
+
+	(void)state;
 	slurm_conf.preempt_mode = PREEMPT_MODE_GANG;
+	below = runs(1, 0, 1, 100);
+	above = runs(2, 0, 1, 200);
+	above->part_ptr = fake_partition("other", 0, NODES);
+	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
+	shadow_count_resized(below);
+	shadow_count_resized(above);
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+}
+
+/* Jobs that lie over each other still do when their partitions cease to share. */
+static void shared_processors_stay_shared(void **state)
+{
+	part_record_t *other = fake_partition("other", 0, NODES);
+	job_record_t *below, *above, *row;
+
+	(void)state;
+	default_part_loc->max_share = other->max_share = SHARED_FORCE | 1;
+	below = runs(1, 0, 1, 100);
+	above = runs(2, 0, 1, 200);
 	above->part_ptr = other;
-	other->max_share = 1;
+	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
+	shadow_count_resized(below);
+	shadow_count_resized(above);
+	default_part_loc->max_share = other->max_share = 1;
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	shadow_count_resized(above); /* nor does another size change it */
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	row = runs(3, 0, 1, 300); /* which began later */
+	row->job_resrcs->cpus[0] = 4;
+	shadow_count_resized(row);
+	assert_int_equal(free_at(0, NULL, NULL), 200);
+	shadow_count_end(3);
+	/* nor do two of one partition, where it had more rows */
+	default_part_loc->max_share = SHARED_FORCE | 2;
+	above->part_ptr = default_part_loc;
+	shadow_count_rebuilt();
+	default_part_loc->max_share = SHARED_FORCE | 1;
 	shadow_count_rebuilt();
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 }
@@ -702,6 +743,8 @@ int main(void)
 		TEST(lies_over_jobs_below),
 		TEST(lies_over_jobs_that_share),
 		TEST(shared_processors_count_once),
+		TEST(processors_count_once_by_gang_mode),
+		TEST(shared_processors_stay_shared),
 		TEST(knows_soft_ends),
 		TEST(is_empty_by_ends_as_they_are_now),
 		TEST(goes_without_an_account),
