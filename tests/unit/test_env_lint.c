@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Job scripts: which settings are seen, where, and what is found against them. */
+#include "onespine_config.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
