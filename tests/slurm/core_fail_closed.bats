@@ -108,6 +108,29 @@ is_queued() {
 	[[ -n $(squeue -h -n "$1" -o %A) ]]
 }
 
+# ask_by_srun: a gang as $first, for which its client waits
+ask_by_srun() {
+	srun --gang -N2 --exclusive -J first sleep 600 &>/dev/null 3>&- &
+	client=$!
+	await 20 is_queued first
+	first=$(squeue -h -n first -o %A)
+}
+
+# cancel_srun: its client ends while slurmctld answers, and without would go on for ever
+cancel_srun() {
+	scancel "$first"
+	await 30 test ! -d "/proc/$client"
+	client=
+}
+
+teardown() {
+	if [[ -n ${client-} ]]; then
+		pkill -9 -P "$client" || true
+		kill -9 "$client" || true
+	fi
+	end_test
+}
+
 @test "the same before 24.05 where no job is saved: gangs are held from the first job on, others run" {
 	slurm_at_least 24.05 && skip "found at the start there"
 	other_jobs "$BATS_TEST_TMPDIR/other"
@@ -119,9 +142,7 @@ is_queued() {
 	start_with "$BATS_TEST_TMPDIR/others"
 	[[ $(scontrol -o show licenses onespine) == *Total=1000000* ]]
 	# Slurm would start it at once, as it has looked at its licenses before it asks the shadow
-	srun --gang -N2 --exclusive -J first sleep 600 &>/dev/null 3>&- &
-	await 20 is_queued first
-	first=$(squeue -h -n first -o %A)
+	ask_by_srun
 	await 20 is_held "$first"
 	log_since 'headers of another Slurm 2[0-9.]+ than this one: a job has [0-9]+ bytes and not'
 	log_since 'Slurm places jobs by itself, and every gang waits for license onespine, until slurmctld is started with such'
@@ -148,6 +169,7 @@ is_queued() {
 	await_job "$second" RUNNING
 	on_one_spine "$first"
 	on_one_spine "$second"
+	cancel_srun
 	cluster_stop
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
@@ -186,9 +208,7 @@ is_queued() {
 	other_jobs "$BATS_TEST_TMPDIR/other"
 	cluster_start --nodes 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf Licenses=onespine:1 --conf JobSubmitPlugins= \
 		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
-	srun --gang -N2 --exclusive -J first sleep 600 &>/dev/null 3>&- &
-	await 20 is_queued first
-	first=$(squeue -h -n first -o %A)
+	ask_by_srun
 	await 20 log_since 'every gang waits for license onespine, until slurmctld is started with such'
 	equal "$(job_field "$first" Licenses)" '(null)'
 	second=$(submit --gang -N2 --exclusive)
@@ -196,7 +216,8 @@ is_queued() {
 	await_job "$other" RUNNING
 	equal "$(job_state "$first") $(job_state "$second")" "PENDING PENDING"
 	[[ $(job_field "$second" Priority) != 0 ]]
-	scancel "$first" "$second" "$other"
+	cancel_srun
+	scancel "$second" "$other"
 	cluster_stop
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
