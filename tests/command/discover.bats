@@ -833,6 +833,17 @@ gangs of 2: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
 	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
 }
 
+@test "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: the region's own endpoint is asked" {
+	with_keys
+	start
+	# nothing leaves this machine: its proxy is a port on which nobody listens
+	export https_proxy=http://127.0.0.1:9 AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true
+	run -1 discover -o t
+	[[ $output == *'EC2 cannot be reached in region us-west-2: https://ec2.us-west-2.amazonaws.com/: '*' 127.0.0.1 port 9 '* ]] ||
+		fail "$output"
+	[[ ! -e fake/calls ]] || fail "$(<fake/calls)"
+}
+
 @test "libcurl is loaded when EC2 is asked: without it that call says so, and the rest works" {
 	with_keys
 	mkdir lib
