@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/room.h"
 #include "lib/base/text.h"
 #include "lib/env/script_shape.h"
 
@@ -21,22 +22,16 @@ struct osp_findings {
 	const struct osp_setting **settings; /* of each of these */
 	struct osp_decisions *decisions;
 	struct osp_finding *list;
-	size_t count, room;
+	uint32_t count, room;
 };
 
 static int append(void *context, const struct osp_finding *finding)
 {
 	struct osp_findings *findings = context;
-	size_t room = findings->room ? findings->room * 2 : 32;
-	struct osp_finding *larger;
 
-	if (findings->count == findings->room) {
-		larger = realloc(findings->list, room * sizeof(*larger));
-		if (!larger)
-			return -1;
-		findings->list = larger;
-		findings->room = room;
-	}
+	if (osp_make_room((void **)&findings->list, &findings->room, findings->count,
+			  sizeof(*findings->list)))
+		return -1;
 	findings->list[findings->count++] = *finding;
 	return 0;
 }

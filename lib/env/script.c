@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/room.h"
 #include "lib/base/text.h"
 #include "lib/env/script_course.h"
 #include "lib/env/script_value.h"
@@ -25,7 +26,7 @@ struct osp_script {
 	struct osp_arena arena;
 	struct osp_script_options options;
 	struct osp_setting *settings;
-	size_t count, room;
+	uint32_t count, room;
 	size_t comparisons;
 	int dos_line;
 };
@@ -113,17 +114,10 @@ static int expand(struct osp_script *script, const char *value, size_t value_byt
 static int append(struct reading *reading, struct osp_setting *setting)
 {
 	struct osp_script *script = reading->script;
-	size_t room = script->room ? script->room * 2 : 64;
-	struct osp_setting *larger;
 
-	if (script->count == script->room) {
-		larger = realloc(script->settings, room * sizeof(*larger));
-		if (!larger)
-			return -1;
-		script->settings = larger;
-		script->room = room;
-	}
-	if (osp_course_begin(&reading->courses, setting, reading->lasting))
+	if (osp_make_room((void **)&script->settings, &script->room, script->count,
+			  sizeof(*script->settings)) ||
+	    osp_course_begin(&reading->courses, setting, reading->lasting))
 		return -1;
 	script->settings[script->count++] = *setting;
 	return 0;

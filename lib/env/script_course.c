@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/room.h"
+
 struct osp_setting_course {
 	uint32_t block;
 	bool lasts;
@@ -16,16 +18,9 @@ struct osp_setting_course {
 
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
 {
-	size_t room = courses->room ? courses->room * 2 : 64;
-	struct osp_setting_course *larger;
-
-	if (courses->count == courses->room) {
-		larger = realloc(courses->list, room * sizeof(*larger));
-		if (!larger)
-			return -1;
-		courses->list = larger;
-		courses->room = room;
-	}
+	if (osp_make_room((void **)&courses->list, &courses->room, courses->count,
+			  sizeof(*courses->list)))
+		return -1;
 	courses->list[courses->count++] = (struct osp_setting_course){
 		.block = osp_flow_block(&courses->flow), .lasts = lasts, .starts = courses->starts};
 	if (osp_flow_may_not_run(&courses->flow, courses->list[courses->count - 1].block))

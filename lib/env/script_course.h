@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/env/env_lint.h"
 #include "lib/env/script_flow.h"
@@ -25,7 +26,7 @@ struct osp_setting_course;
 struct osp_courses {
 	struct osp_flow flow;
 	struct osp_setting_course *list; /* of each setting */
-	size_t count, room;
+	uint32_t count, room;
 	size_t starts; /* programs so far */
 	size_t ends;   /* names that were hidden or ended so far */
 	const char *hidden[OSP_COURSE_HIDDEN_MAX];

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/room.h"
+
 enum kind { SCRIPT, IF, LOOP, CASE, CLAUSE, GROUP, SUBSHELL, ARRAY, FUNCTION };
 
 struct osp_flow_block {
@@ -44,24 +46,18 @@ static uint32_t add_block(struct osp_flow *flow, enum kind kind, bool may_not_ru
 				       .depth = now->depth + 1,
 				       .doubtful = may_not_run,
 				       .may_not_run = now->may_not_run || may_not_run};
-	size_t room = flow->room ? flow->room * 2 : 32;
-	struct osp_flow_block *larger;
 
 	if (block.depth > OSP_FLOW_DEPTH_MAX)
 		return flow->at.block;
-	if (flow->count == flow->room) {
-		larger = realloc(flow->blocks, room * sizeof(*larger));
-		if (!larger) {
-			flow->failed = true;
-			return flow->at.block;
-		}
-		flow->blocks = larger;
-		flow->room = room;
+	if (osp_make_room((void **)&flow->blocks, &flow->room, flow->count,
+			  sizeof(*flow->blocks))) {
+		flow->failed = true;
+		return flow->at.block;
 	}
 	flow->blocks[flow->count++] = block;
 	if (kind == FUNCTION)
-		flow->blocks[flow->count - 1].function = (uint32_t)flow->count;
-	return (uint32_t)flow->count;
+		flow->blocks[flow->count - 1].function = flow->count;
+	return flow->count;
 }
 
 static void push(struct osp_flow *flow, enum kind kind, bool may_not_run)

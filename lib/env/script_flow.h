@@ -36,7 +36,7 @@ struct osp_flow_place {
 /* Begins zeroed. */
 struct osp_flow {
 	struct osp_flow_block *blocks; /* each keeps the index of the one around it */
-	size_t count, room;
+	uint32_t count, room;
 	struct osp_flow_place at;
 	bool failed; /* memory ran out */
 };

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/room.h"
+
 /* The options to keep, by Slurm's own long and short names (sbatch(1), srun(1)). */
 static const struct {
 	const char *name;
@@ -141,20 +143,13 @@ static const char *const longs_with_value[] = {
 static int add(struct osp_script_options *options, struct osp_arena *arena,
 	       const struct osp_script_option *option, const char *value, size_t value_bytes)
 {
-	size_t room = options->room ? options->room * 2 : 32;
-	struct osp_script_option *larger;
-
 	if (options->count >= OSP_SCRIPT_OPTIONS_MAX) {
 		options->too_many = true;
 		return -1;
 	}
-	if (options->count == options->room) {
-		larger = realloc(options->list, room * sizeof(*larger));
-		if (!larger)
-			return -1;
-		options->list = larger;
-		options->room = room;
-	}
+	if (osp_make_room((void **)&options->list, &options->room, options->count,
+			  sizeof(*options->list)))
+		return -1;
 	options->list[options->count] = *option;
 	options->list[options->count].value = osp_arena_copy(arena, value, value_bytes);
 	return options->list[options->count++].value ? 0 : -1;

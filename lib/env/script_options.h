@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/arena.h"
 #include "lib/env/shell_text.h"
@@ -50,7 +51,7 @@ struct osp_script_option {
 
 struct osp_script_options {
 	struct osp_script_option *list;
-	size_t count, room;
+	uint32_t count, room;
 	size_t commands, calls; /* seen so far */
 	bool starts_elsewhere;	/* a command starts, or may start, programs on other nodes: srun,
 				   ssh, $LAUNCHER torchrun */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/room.h"
 #include "lib/base/text.h"
 
 #define DELIMITERS_MAX	    8 /* here-documents that begin in one line */
@@ -35,7 +36,7 @@ struct scanner {
 	/* the command so far; texts are kept as offsets, because they move while they grow */
 	struct osp_text texts;
 	struct osp_shell_word *words;
-	size_t count, room;
+	uint32_t count, room;
 	/* the line so far */
 	struct delimiter delimiters[DELIMITERS_MAX];
 	size_t delimiter_count;
@@ -85,19 +86,10 @@ static void take_bytes(struct scanner *s, size_t count)
 
 static void add_word(struct scanner *s, const struct osp_shell_word *word)
 {
-	size_t room = s->room ? s->room * 2 : 64;
-	struct osp_shell_word *larger;
-
-	if (s->count == s->room) {
-		larger = realloc(s->words, room * sizeof(*larger));
-		if (!larger) {
-			s->failed = true;
-			return;
-		}
-		s->words = larger;
-		s->room = room;
-	}
-	s->words[s->count++] = *word;
+	if (osp_make_room((void **)&s->words, &s->room, s->count, sizeof(*s->words)))
+		s->failed = true;
+	else
+		s->words[s->count++] = *word;
 }
 
 static int count_lines(const struct osp_text *text)
