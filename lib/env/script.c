@@ -139,6 +139,20 @@ static void place_outside(const struct reading *reading, struct osp_setting *set
 	}
 }
 
+static void end_settings(struct reading *reading, const char *name, size_t name_bytes,
+			 enum osp_course_end how)
+{
+	osp_course_end(&reading->courses, reading->script->settings, name, name_bytes, how);
+}
+
+/* Hides a variable from the present command. */
+static void hide(struct reading *reading, const char *name)
+{
+	name = osp_arena_copy(&reading->script->arena, name, strlen(name));
+	if (name)
+		osp_course_hide(&reading->courses, name);
+}
+
 /* Ends what the variable was before a new setting, unless that is made of it, or counts only where
  * there is none; hides it from the command that has the new one for itself. */
 static void replace(struct reading *reading, const struct osp_setting *setting)
@@ -154,8 +168,7 @@ static void replace(struct reading *reading, const struct osp_setting *setting)
 			return;
 	}
 	if (reading->lasting)
-		osp_course_end(&reading->courses, reading->script->settings, setting->name,
-			       name_bytes, OSP_COURSE_UNSET);
+		end_settings(reading, setting->name, name_bytes, OSP_COURSE_UNSET);
 	if (!reading->lasting || reading->outer)
 		osp_course_hide(&reading->courses, setting->name);
 }
@@ -268,15 +281,6 @@ static int take_export_list(struct reading *reading, const char *list,
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-	for (; *words; words++) {
-		if (!strcmp(word, *words))
-			return true;
-	}
-	return false;
-}
-
 static const char *const reserved[] = {"if",	"then", "else", "elif", "do", "while",
 				       "until", "!",	"{",	"time", NULL};
 static const char *const exporters[] = {"export", "declare", "typeset", "readonly", "local", NULL};
@@ -301,14 +305,14 @@ static void note_program(struct command *command, const char *word)
 {
 	const char *name = osp_shell_base_name(word);
 
-	command->leading =
-		!strcmp(name, "env") || !strcmp(name, "exec") || is_one_of(name, reserved);
-	command->exporting |= is_one_of(name, exporters);
+	command->leading = !strcmp(name, "env") || !strcmp(name, "exec") ||
+			   osp_shell_is_one_of(name, reserved);
+	command->exporting |= osp_shell_is_one_of(name, exporters);
 	command->env |= !strcmp(name, "env");
-	command->launcher |= is_one_of(name, launchers);
-	command->mpi |= is_one_of(name, mpi);
-	command->container |= is_one_of(name, containers);
-	command->shell |= is_one_of(name, shells);
+	command->launcher |= osp_shell_is_one_of(name, launchers);
+	command->mpi |= osp_shell_is_one_of(name, mpi);
+	command->container |= osp_shell_is_one_of(name, containers);
+	command->shell |= osp_shell_is_one_of(name, shells);
 }
 
 static const char *after(const char *word, const char *prefix)
@@ -434,12 +438,9 @@ static void take_unset(struct reading *reading, const struct osp_shell_word *wor
 
 		if (*name == '-')
 			continue;
-		osp_course_end(&reading->courses, reading->script->settings, name, strlen(name),
-			       OSP_COURSE_UNSET);
-		name = reading->outer ? osp_arena_copy(&reading->script->arena, name, strlen(name))
-				      : NULL;
-		if (name)
-			osp_course_hide(&reading->courses, name);
+		end_settings(reading, name, strlen(name), OSP_COURSE_UNSET);
+		if (reading->outer)
+			hide(reading, name);
 	}
 }
 
@@ -454,9 +455,8 @@ static void take_env_option(struct reading *reading, const struct command *comma
 		name = after(text, "--unset=");
 	else if (after(text, "-u"))
 		name = after(text, "-u");
-	name = name ? osp_arena_copy(&reading->script->arena, name, strlen(name)) : NULL;
 	if (name)
-		osp_course_hide(&reading->courses, name);
+		hide(reading, name);
 }
 
 /* Takes a word that is no setting and no option of a launcher. */
@@ -471,8 +471,7 @@ static void take_word(struct reading *reading, struct command *command, size_t i
 	if (command->leading && *text == '-') /* env -i A=b: options end nothing */
 		return;
 	if (command->exporting && command->unexporting)
-		osp_course_end(&reading->courses, reading->script->settings, text, strlen(text),
-			       OSP_COURSE_UNEXPORTED);
+		end_settings(reading, text, strlen(text), OSP_COURSE_UNEXPORTED);
 	else if (command->exporting)
 		export_name(reading, text, strlen(text));
 	note_program(command, text);
@@ -492,8 +491,9 @@ static int take_substitutions(struct reading *reading, const struct osp_shell_wo
 	       reading->substituted_bytes < SUBSTITUTED_BYTES_MAX &&
 	       (body = osp_shell_substitution(at, (size_t)(end - at), &bytes))) {
 		reading->substituted_bytes += bytes;
-		for (; at < body; at++)
-			inner.line += *at == '\n' && word->whole_lines;
+		if (word->whole_lines)
+			inner.line += osp_shell_line_feeds(at, (size_t)(body - at));
+		at = body;
 		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
 		rc = inner.text ? read_inner(reading, &inner) : -1;
 	}
@@ -523,8 +523,7 @@ static int take_words(struct reading *reading, struct command *command)
 			 take_options_in(reading, word))
 			return -1;
 		else if (command->unexporting)
-			osp_course_end(&reading->courses, reading->script->settings, word->text,
-				       name_bytes, OSP_COURSE_UNEXPORTED);
+			end_settings(reading, word->text, name_bytes, OSP_COURSE_UNEXPORTED);
 		if (take_substitutions(reading, word))
 			return -1;
 		i++;
@@ -550,8 +549,7 @@ static int take_builtin(struct reading *reading, const struct osp_shell_word *wo
 	else if (!strcmp(name, "printf") && count > 2 && !strcmp(words[1].text, "-v"))
 		set = words[2].text;
 	if (set)
-		osp_course_end(&reading->courses, reading->script->settings, set, strlen(set),
-			       OSP_COURSE_UNSET);
+		end_settings(reading, set, strlen(set), OSP_COURSE_UNSET);
 	return 0;
 }
 
@@ -709,21 +707,12 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 	return rc;
 }
 
-static int pass_comment(void *context, const char *text, size_t bytes, int line)
-{
-	(void)context;
-	(void)text;
-	(void)bytes;
-	(void)line;
-	return 0;
-}
-
 /* --- scripts ---------------------------------------------------------------------------------- */
 
 /* Reads the text after -c, one level deep. */
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
-	struct osp_shell_reader reader = {reading, take_command, pass_comment, false, take_mark};
+	struct osp_shell_reader reader = {reading, take_command, NULL, false, take_mark};
 	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow, !reading->evaluates);
 	bool alone = reading->alone, lasting = reading->lasting, inner = reading->inner;
 	int rc;

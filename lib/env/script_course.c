@@ -33,6 +33,13 @@ static bool is_named(const struct osp_setting *setting, const char *name, size_t
 	return !strncmp(setting->name, name, name_bytes) && !setting->name[name_bytes];
 }
 
+/* Returns whether the setting is in force, and each program so far was started before or without
+ * it. */
+static bool is_unused(const struct osp_courses *courses, const struct osp_setting_course *course)
+{
+	return !course->ended && course->starts == courses->starts;
+}
+
 /* Ends a setting for the rest of a subshell in which it is not. */
 static void end_within(struct osp_courses *courses, size_t index, uint32_t subshell)
 {
@@ -47,7 +54,7 @@ static void end_one(struct osp_courses *courses, size_t index, struct osp_settin
 {
 	const struct osp_flow *flow = &courses->flow;
 	struct osp_setting_course *course = &courses->list[index];
-	bool unused = course->starts == courses->starts;
+	bool unused = is_unused(courses, course);
 	uint32_t subshell = osp_flow_subshell(flow, block);
 
 	if (!osp_flow_together(flow, course->block, block))
@@ -99,6 +106,13 @@ void osp_course_hide(struct osp_courses *courses, const char *name)
 		courses->hidden[courses->hidden_count++] = name;
 }
 
+/* Notes that the program about to start does not get the setting. */
+static void miss_start(struct osp_setting_course *course)
+{
+	course->starts++;
+	course->hidden = true;
+}
+
 /* Notes that the program about to start does not get the variable's settings from before the
  * command. */
 static void start_without(struct osp_courses *courses, const struct osp_setting *settings,
@@ -107,11 +121,8 @@ static void start_without(struct osp_courses *courses, const struct osp_setting 
 	for (size_t i = 0; i < courses->before; i++) {
 		struct osp_setting_course *course = &courses->list[i];
 
-		if (!course->lasts || course->ended || course->starts != courses->starts ||
-		    strcmp(settings[i].name, name) != 0)
-			continue;
-		course->starts++;
-		course->hidden = true;
+		if (course->lasts && is_unused(courses, course) && !strcmp(settings[i].name, name))
+			miss_start(course);
 	}
 }
 
@@ -128,10 +139,8 @@ static void start_within(struct osp_courses *courses)
 		if (!osp_flow_within(&courses->flow, courses->flow.at.block, one.subshell))
 			continue; /* that subshell has ended */
 		courses->within[kept++] = one;
-		if (course->ended || course->starts != courses->starts)
-			continue;
-		course->starts++;
-		course->hidden = true;
+		if (is_unused(courses, course))
+			miss_start(course);
 	}
 	courses->within_count = kept;
 }
@@ -155,7 +164,7 @@ void osp_course_finish(const struct osp_courses *courses, struct osp_setting *se
 	for (size_t i = 0; i < courses->count; i++) {
 		const struct osp_setting_course *course = &courses->list[i];
 
-		if (course->hidden && !course->ended && course->starts == courses->starts)
+		if (course->hidden && is_unused(courses, course))
 			settings[i].gone = true;
 	}
 }

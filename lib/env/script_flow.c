@@ -25,15 +25,6 @@ static const struct osp_flow_block *block_at(const struct osp_flow *flow, uint32
 	return index ? &flow->blocks[index - 1] : &script;
 }
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-	for (; *words; words++) {
-		if (!strcmp(word, *words))
-			return true;
-	}
-	return false;
-}
-
 /* --- blocks ----------------------------------------------------------------------------------- */
 
 /* Adds a block within the present one, and returns it; the present one if there are too many. */
@@ -198,7 +189,7 @@ static void note_condition(struct osp_flow *flow, const struct osp_shell_word *w
 
 	if (block_at(flow, flow->at.block)->kind == IF)
 		flow->blocks[flow->at.block - 1].sure =
-			sole && count == 1 && is_one_of(words[0].text, yes);
+			sole && count == 1 && osp_shell_is_one_of(words[0].text, yes);
 }
 
 /* Begins a loop; `words` are those after its reserved word. */
@@ -211,7 +202,7 @@ static void begin_loop(struct osp_flow *flow, const char *how, const struct osp_
 	if (each) /* for ((...)) has no words here, and is written to run */
 		sure = !count || (count > 2 && has_given_word(words + 2, count - 2));
 	else
-		sure = count == 1 && is_one_of(words[0].text, *how == 'w' ? yes : no);
+		sure = count == 1 && osp_shell_is_one_of(words[0].text, *how == 'w' ? yes : no);
 	push(flow, LOOP, flow->at.optional);
 	if (block_at(flow, flow->at.block)->kind == LOOP)
 		flow->blocks[flow->at.block - 1].sure = sure;
@@ -229,7 +220,7 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 		return 0;
 	if (!strcmp(word, "if")) {
 		push(flow, IF, flow->at.optional);
-	} else if (is_one_of(word, clauses)) {
+	} else if (osp_shell_is_one_of(word, clauses)) {
 		condition = innermost(flow, IF);
 		next_clause(flow, IF,
 			    strcmp(word, "then") != 0 || condition == UINT32_MAX ||
@@ -238,7 +229,7 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 			flow->blocks[condition - 1].sure = false; /* an elif may follow */
 	} else if (!strcmp(word, "fi")) {
 		pop(flow, IF);
-	} else if (is_one_of(word, loops)) {
+	} else if (osp_shell_is_one_of(word, loops)) {
 		begin_loop(flow, word, words + 1, count - 1);
 		if (*word == 'f' || *word == 's')
 			return count;
@@ -274,8 +265,8 @@ static bool is_test(const struct osp_shell_word *words, size_t count)
 					    "grep", "egrep", "command", "type",	      "which",
 					    "hash", "false", "let",	"nvidia-smi", NULL};
 
-	return count && (is_one_of(osp_shell_base_name(words[0].text), tests) ||
-			 is_one_of(words[count - 1].text, tests));
+	return count && (osp_shell_is_one_of(osp_shell_base_name(words[0].text), tests) ||
+			 osp_shell_is_one_of(words[count - 1].text, tests));
 }
 
 size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count)
@@ -396,11 +387,12 @@ bool osp_flow_starts_program(const struct osp_flow *flow, const struct osp_shell
 		if (osp_shell_is_assignment(words[i].text, &name_bytes) ||
 		    (options && *words[i].text == '-'))
 			continue;
-		options = is_one_of(name, openers);
+		options = osp_shell_is_one_of(name, openers);
 		if (options)
 			continue;
 		/* options without a program belong to an array; a tool of a path may be another */
-		return *words[i].text != '-' && (words[i].unexpanded || !is_one_of(name, quiet));
+		return *words[i].text != '-' &&
+		       (words[i].unexpanded || !osp_shell_is_one_of(name, quiet));
 	}
 	return false;
 }

@@ -289,19 +289,10 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 
 static int take_words(void *context, const struct osp_shell_word *words, size_t count);
 
-static int pass_comment(void *context, const char *text, size_t bytes, int line)
-{
-	(void)context;
-	(void)text;
-	(void)bytes;
-	(void)line;
-	return 0;
-}
-
 /* Reads options in a text of their own: A='--x 8', bash -c '...'. */
 static int take_inner(struct finding *finding, const struct osp_shell_word *word, const char *text)
 {
-	struct osp_shell_reader reader = {finding, take_words, pass_comment, true, NULL};
+	struct osp_shell_reader reader = {finding, take_words, NULL, true, NULL};
 	int rc;
 
 	if (finding->inner || !strpbrk(text, " \t\n"))
@@ -414,7 +405,7 @@ static int read_all(const char *file, const char *text, size_t text_bytes, bool 
 	struct osp_script *script = osp_script_read(file, text, text_bytes, error);
 	struct finding finding = {
 		.file = file, .script = script, .found = found, .said = said, .error = error};
-	struct osp_shell_reader reader = {&finding, take_words, pass_comment, true, NULL};
+	struct osp_shell_reader reader = {&finding, take_words, NULL, true, NULL};
 	int rc;
 
 	memset(found, 0, sizeof(*found));

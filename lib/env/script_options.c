@@ -451,13 +451,18 @@ const struct osp_script_option *osp_command_option(const struct osp_script_optio
 	return NULL;
 }
 
-long osp_option_number(const struct osp_script_option *option)
+long osp_whole_number(const char *text)
 {
 	char *end;
 	long number;
 
-	if (!option || option->unexpanded || !isdigit((unsigned char)*option->value))
+	if (!isdigit((unsigned char)*text))
 		return -1;
-	number = strtol(option->value, &end, 10);
+	number = strtol(text, &end, 10);
 	return *end ? -1 : number;
+}
+
+long osp_option_number(const struct osp_script_option *option)
+{
+	return option && !option->unexpanded ? osp_whole_number(option->value) : -1;
 }

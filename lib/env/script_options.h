@@ -80,6 +80,9 @@ const struct osp_script_option *osp_sbatch_option(const struct osp_script_option
 const struct osp_script_option *osp_command_option(const struct osp_script_options *options,
 						   size_t command, const char *name);
 
+/* Returns the whole number that is all of the text; -1: it is none. */
+long osp_whole_number(const char *text);
+
 /* Returns the option's value if all of it is a whole number; -1: it is not, or a shell substitutes
  * it. */
 long osp_option_number(const struct osp_script_option *option);

@@ -28,7 +28,7 @@ enum shape_rule {
 static const struct osp_condition cpus_lost_condition = {.fact = OSP_FACT_SLURM,
 							 .text = "slurm " CPUS_LOST_RELEASES};
 
-static const struct osp_condition several_condition = {.fact = OSP_FACT_NODES, .text = "nodes >1"};
+const struct osp_condition osp_shape_on_several = {.fact = OSP_FACT_NODES, .text = "nodes >1"};
 
 static const struct osp_rule shape_rules[] = {
 	[RULE_OWN_GPUS] =
@@ -65,7 +65,7 @@ static const struct osp_rule shape_rules[] = {
 		 .source = "https://slurm.schedmd.com/sbatch.html"},
 	[RULE_EACH_MASTER] =
 		{.id = "S5",
-		 .conditions = &several_condition,
+		 .conditions = &osp_shape_on_several,
 		 .condition_count = 1,
 		 .severity = OSP_SEVERITY_FATAL,
 		 .reason = "each task computes its own node's name, so that no two nodes mean "
@@ -75,7 +75,7 @@ static const struct osp_rule shape_rules[] = {
 		 .source = "https://pytorch.org/docs/stable/distributed.html"},
 	[RULE_LOCAL_MASTER] =
 		{.id = "S6",
-		 .conditions = &several_condition,
+		 .conditions = &osp_shape_on_several,
 		 .condition_count = 1,
 		 .severity = OSP_SEVERITY_FATAL,
 		 .reason = "each node means itself, so that a job of several never meets",
@@ -90,7 +90,7 @@ static const struct osp_rule shape_rules[] = {
 		 .source = "https://pytorch.org/docs/stable/data.html"},
 	[RULE_OUTSIDE_MASTER] =
 		{.id = "S8",
-		 .conditions = &several_condition,
+		 .conditions = &osp_shape_on_several,
 		 .condition_count = 1,
 		 .severity = OSP_SEVERITY_FATAL,
 		 .reason =
@@ -101,7 +101,7 @@ static const struct osp_rule shape_rules[] = {
 		 .source = "https://slurm.schedmd.com/sbatch.html"},
 	[RULE_LOOPBACK] =
 		{.id = "S9",
-		 .conditions = &several_condition,
+		 .conditions = &osp_shape_on_several,
 		 .condition_count = 1,
 		 .severity = OSP_SEVERITY_FATAL,
 		 .reason = "the loopback reaches no other node, so that the ranks never meet",

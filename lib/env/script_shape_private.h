@@ -14,6 +14,9 @@ struct osp_judging {
 	bool all_steps_open; /* there are steps, and each lets its tasks see all GPUs */
 };
 
+/* The condition of rules that hold on several nodes. */
+extern const struct osp_condition osp_shape_on_several;
+
 /* Report a finding about a setting or an option. Return what `take` does. */
 int osp_shape_setting(const struct osp_judging *judging, const struct osp_rule *rule,
 		      const struct osp_setting *setting, bool certain);

@@ -9,8 +9,6 @@
 #define PRIVILEGED_PORTS 1024
 #define PORTS		 65536
 
-static const struct osp_condition several_condition = {.fact = OSP_FACT_NODES, .text = "nodes >1"};
-
 static const struct osp_rule late_rule = {
 	.id = "S10",
 	.severity = OSP_SEVERITY_HARMFUL,
@@ -46,7 +44,7 @@ static const struct osp_rule port_rule = {
 	.source = "https://pytorch.org/docs/stable/distributed.html"};
 
 static const struct osp_rule one_start_rule = {.id = "S14",
-					       .conditions = &several_condition,
+					       .conditions = &osp_shape_on_several,
 					       .condition_count = 1,
 					       .severity = OSP_SEVERITY_FATAL,
 					       .reason =
@@ -206,13 +204,9 @@ static int judge_one_start(const struct osp_judging *judging,
  * to the system. */
 static bool is_bad_port(const char *text)
 {
-	char *end;
-	long port;
+	long port = osp_whole_number(text);
 
-	if (*text < '0' || *text > '9')
-		return false;
-	port = strtol(text, &end, 10);
-	return !*end && port && (port < PRIVILEGED_PORTS || port >= PORTS);
+	return port > 0 && (port < PRIVILEGED_PORTS || port >= PORTS);
 }
 
 static int judge_port(const struct osp_judging *judging, const struct osp_setting *setting)

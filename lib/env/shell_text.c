@@ -92,13 +92,13 @@ static void add_word(struct scanner *s, const struct osp_shell_word *word)
 		s->words[s->count++] = *word;
 }
 
-static int count_lines(const struct osp_text *text)
+int osp_shell_line_feeds(const char *text, size_t bytes)
 {
-	int lines = 0;
+	int count = 0;
 
-	for (size_t i = 0; i < text->length_bytes; i++)
-		lines += text->data[i] == '\n';
-	return lines;
+	for (size_t i = 0; i < bytes; i++)
+		count += text[i] == '\n';
+	return count;
 }
 
 static void end_word(struct scanner *s)
@@ -108,7 +108,8 @@ static void end_word(struct scanner *s)
 
 	if (!s->in_word)
 		return;
-	word.whole_lines = count_lines(&s->word) == s->line - s->word_line;
+	word.whole_lines =
+		osp_shell_line_feeds(s->word.data, s->word.length_bytes) == s->line - s->word_line;
 	s->in_word = false;
 	if (!s->drop) {
 		/* an offset for now; end_command() turns it into an address */
@@ -130,17 +131,21 @@ const char *osp_shell_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool takes_script(const char *word)
+bool osp_shell_is_one_of(const char *word, const char *const *words)
 {
-	static const char *const names[] = {"sh",  "bash",   "dash", "ksh",
-					    "zsh", "sbatch", "srun", "ssh"};
-
-	word = osp_shell_base_name(word);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(word, names[i]))
+	for (; *words; words++) {
+		if (!strcmp(word, *words))
 			return true;
 	}
 	return false;
+}
+
+static bool takes_script(const char *word)
+{
+	static const char *const names[] = {"sh",     "bash", "dash", "ksh", "zsh",
+					    "sbatch", "srun", "ssh",  NULL};
+
+	return osp_shell_is_one_of(osp_shell_base_name(word), names);
 }
 
 static void end_command(struct scanner *s)
@@ -395,7 +400,7 @@ static void take_comment(struct scanner *s)
 	const char *end = memchr(start, '\n', s->bytes - s->at);
 	size_t length = end ? (size_t)(end - start) : s->bytes - s->at;
 
-	if (s->at == s->line_start &&
+	if (s->at == s->line_start && s->reader->comment &&
 	    s->reader->comment(s->reader->context, start, length, s->line))
 		s->failed = true;
 	advance(s, length);
@@ -522,11 +527,8 @@ bool osp_shell_is_foreign(const char *text, size_t bytes)
 int osp_shell_dos_line(const char *text, size_t bytes)
 {
 	const char *found = memmem(text, bytes, "\r\n", 2);
-	int line = 1;
 
-	for (const char *at = text; found && at < found; at++)
-		line += *at == '\n';
-	return found ? line : 0;
+	return found ? 1 + osp_shell_line_feeds(text, (size_t)(found - text)) : 0;
 }
 
 int osp_shell_read_dos(const char *text, size_t bytes, const struct osp_shell_reader *reader)

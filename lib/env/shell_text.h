@@ -47,7 +47,7 @@ struct osp_shell_reader {
 	/* Takes one simple command, without redirections. Words live during the call. -1 stops. */
 	int (*command)(void *context, const struct osp_shell_word *words, size_t count);
 	/* Takes a comment that begins a line, without its end; `text` is not terminated. -1
-	 * stops. */
+	 * stops. NULL: not asked. */
 	int (*comment)(void *context, const char *text, size_t text_bytes, int line);
 	bool variables; /* bodies that `read` puts into a variable are read too */
 	/* Takes what ends a command, and brackets, in the order of the text. NULL: not asked. */
@@ -74,6 +74,12 @@ const char *osp_shell_substitution(const char *word, size_t word_bytes, size_t *
 
 /* Returns the last part of a path: "/usr/bin/env" gives "env". */
 const char *osp_shell_base_name(const char *path);
+
+/* Returns whether the word is one of `words`, which end with NULL. */
+bool osp_shell_is_one_of(const char *word, const char *const *words);
+
+/* Returns how many line feeds the text has. */
+int osp_shell_line_feeds(const char *text, size_t text_bytes);
 
 /* Returns whether the text is NAME=... or NAME+=...; `name_bytes` gets the length of NAME. */
 bool osp_shell_is_assignment(const char *text, size_t *name_bytes);
