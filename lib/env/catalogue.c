@@ -398,10 +398,8 @@ static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
 		return osp_error_set(error, "out of memory");
 	for (size_t i = 0; i < catalogue->count; i++)
 		names[i] = catalogue->instances[i].name;
-	nearest = osp_nearest_word(name, names, catalogue->count);
 	list_holders(catalogue, name, &list); /* 48xlarge is nearer to g5.xlarge by its letters */
-	if (list.length_bytes)
-		nearest = NULL;
+	nearest = list.length_bytes ? NULL : osp_nearest_word(name, names, catalogue->count);
 	if (nearest && !same_digits(name, nearest))
 		osp_text_printf(&list,
 				"; if it is newer than the catalogue, describe it in a file "

@@ -234,9 +234,10 @@ static int judge_names(struct osp_findings *findings, const struct osp_variables
 	for (size_t i = 0; i < osp_script_count(script); i++) {
 		const struct osp_setting *setting = osp_script_at(script, i);
 
+		if (setting->gone)
+			continue;
 		osp_variables_judge(variables, facts, setting->name, &judgement);
-		if (!setting->gone &&
-		    (judgement.state == OSP_VARIABLE_UNKNOWN ||
+		if ((judgement.state == OSP_VARIABLE_UNKNOWN ||
 		     judgement.state == OSP_VARIABLE_MISSED) &&
 		    find_unread(findings, setting, &judgement))
 			return -1;

@@ -271,11 +271,11 @@ static void print_severity(const struct osp_env_view *view, const struct osp_fin
 
 	osp_text_printf(text, "%s%s", doubt ? "may be " : "",
 			osp_severity_name(finding->rule->severity));
-	if (!finding->certain)
+	if (!finding->certain) {
 		add_unknown(view->facts, finding->rule, &where);
-	if (!finding->certain)
 		osp_text_printf(text, " %s",
 				where.length_bytes ? where.data : "where the value turns out so");
+	}
 	osp_text_add(text, doubts[doubt]);
 	text->failed |= where.failed;
 	osp_text_free(&where);

@@ -5,7 +5,6 @@
 #include "onespine_config.h"
 #include "lib/env/env_lint.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,8 +205,12 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	free(known);
 	if (!setting.name || !setting.value)
 		return -1;
-	if (!reading->adds)
+	if (reading->adds) {
+		setting.extends |= !setting.unexpanded;
+		setting.unexpanded = true;
+	} else {
 		replace(reading, &setting);
+	}
 	return append(reading, &setting);
 }
 
@@ -216,22 +219,14 @@ static void export_name(struct reading *reading, const char *name, size_t name_b
 {
 	struct osp_script *script = reading->script;
 
-	if (!may_compare(script))
-		return;
-	osp_course_export(&reading->courses, script->settings, name, name_bytes);
-	for (size_t i = 0; i < script->count; i++) {
-		struct osp_setting *one = &script->settings[i];
-
-		one->own &= strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes];
-	}
+	if (may_compare(script))
+		osp_course_export(&reading->courses, script->settings, name, name_bytes);
 }
 
 /* Takes A=b or A+=b of `bytes` bytes; anything else is no setting. */
 static int take_assignment(struct reading *reading, const char *text, size_t bytes,
 			   const struct osp_shell_word *at)
 {
-	struct osp_script *script = reading->script;
-	struct osp_setting *setting;
 	size_t name_bytes, before;
 
 	if (!osp_shell_is_assignment(text, &name_bytes) || name_bytes >= bytes)
@@ -248,11 +243,6 @@ static int take_assignment(struct reading *reading, const char *text, size_t byt
 	if (add_setting(reading, text, name_bytes, text + before, bytes - before, at))
 		return -1;
 	reading->adds = false;
-	if (text[name_bytes] == '+') {
-		setting = &script->settings[script->count - 1];
-		setting->extends |= !setting->unexpanded;
-		setting->unexpanded = true;
-	}
 	return 0;
 }
 

@@ -93,7 +93,10 @@ void osp_course_export(struct osp_courses *courses, struct osp_setting *settings
 	for (size_t i = 0; i < courses->count; i++) {
 		struct osp_setting_course *course = &courses->list[i];
 
-		if (!course->unexported || !is_named(&settings[i], name, name_bytes))
+		if (!is_named(&settings[i], name, name_bytes))
+			continue;
+		settings[i].own = false;
+		if (!course->unexported)
 			continue;
 		course->ended = course->unexported = false;
 		settings[i].gone = false;

@@ -3,7 +3,7 @@
  * script_course.h - how long each setting of a script is in force, and whether a program gets it
  *
  * For script.c, which tells it each command in the order of the text. It sets `gone` and `doubt` of
- * the settings (lib/env/env_lint.h).
+ * the settings, and takes back `own` (lib/env/env_lint.h).
  *
  * Any thread, any daemon: no shared state.
  */
@@ -49,7 +49,7 @@ int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, b
 void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, const char *name,
 		    size_t name_bytes, enum osp_course_end how);
 
-/* Takes up again what was no longer exported. */
+/* Exports the settings of a variable so far, also those that were no longer exported. */
 void osp_course_export(struct osp_courses *courses, struct osp_setting *settings, const char *name,
 		       size_t name_bytes);
 

@@ -56,21 +56,21 @@ static void push(struct osp_flow *flow, enum kind kind, bool may_not_run)
 	flow->at.block = add_block(flow, kind, may_not_run);
 }
 
-/* Returns the innermost block of that kind around the next command; UINT32_MAX if there is none. */
+/* Returns the innermost block of that kind around the next command; 0 if there is none. */
 static uint32_t innermost(const struct osp_flow *flow, enum kind kind)
 {
 	for (uint32_t at = flow->at.block; at; at = block_at(flow, at)->parent) {
 		if (block_at(flow, at)->kind == kind)
 			return at;
 	}
-	return UINT32_MAX;
+	return 0;
 }
 
 static void pop(struct osp_flow *flow, enum kind kind)
 {
 	uint32_t at = innermost(flow, kind);
 
-	if (at != UINT32_MAX)
+	if (at)
 		flow->at.block = block_at(flow, at)->parent;
 }
 
@@ -78,9 +78,8 @@ static void pop(struct osp_flow *flow, enum kind kind)
 static void pop_body(struct osp_flow *flow, enum kind kind)
 {
 	uint32_t at = innermost(flow, kind), function = innermost(flow, FUNCTION);
-	bool other = function != UINT32_MAX && (at == UINT32_MAX || function > at);
 
-	pop(flow, other ? FUNCTION : kind);
+	pop(flow, function > at ? FUNCTION : kind);
 }
 
 /* Begins the next clause of the innermost block of that kind. */
@@ -88,7 +87,7 @@ static void next_clause(struct osp_flow *flow, enum kind kind, bool may_not_run)
 {
 	uint32_t at = innermost(flow, kind);
 
-	if (at == UINT32_MAX)
+	if (!at)
 		return;
 	flow->at.block = at;
 	push(flow, CLAUSE, may_not_run);
@@ -151,7 +150,7 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 		end_bracket(flow);
 		break;
 	case OSP_SHELL_CASE_END:
-		if (innermost(flow, CASE) != UINT32_MAX)
+		if (innermost(flow, CASE))
 			flow->at.block = innermost(flow, CASE);
 		flow->at.optional = flow->at.listed = false;
 		break;
@@ -162,6 +161,8 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 }
 
 /* --- reserved words --------------------------------------------------------------------------- */
+
+static const char *const yes[] = {"true", ":", NULL};
 
 /* Returns whether the word is what `seq` prints of given numbers, or {1..$N}. */
 static bool is_count(const char *word)
@@ -185,8 +186,6 @@ static bool has_given_word(const struct osp_shell_word *words, size_t count)
 static void note_condition(struct osp_flow *flow, const struct osp_shell_word *words, size_t count,
 			   bool sole)
 {
-	static const char *const yes[] = {"true", ":", NULL};
-
 	if (block_at(flow, flow->at.block)->kind == IF)
 		flow->blocks[flow->at.block - 1].sure =
 			sole && count == 1 && osp_shell_is_one_of(words[0].text, yes);
@@ -196,7 +195,7 @@ static void note_condition(struct osp_flow *flow, const struct osp_shell_word *w
 static void begin_loop(struct osp_flow *flow, const char *how, const struct osp_shell_word *words,
 		       size_t count)
 {
-	static const char *const yes[] = {"true", ":", NULL}, *const no[] = {"false", NULL};
+	static const char *const no[] = {"false", NULL};
 	bool each = !strcmp(how, "for") || !strcmp(how, "select"), sure;
 
 	if (each) /* for ((...)) has no words here, and is written to run */
@@ -223,9 +222,8 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 	} else if (osp_shell_is_one_of(word, clauses)) {
 		condition = innermost(flow, IF);
 		next_clause(flow, IF,
-			    strcmp(word, "then") != 0 || condition == UINT32_MAX ||
-				    !block_at(flow, condition)->sure);
-		if (condition != UINT32_MAX)
+			    strcmp(word, "then") != 0 || !block_at(flow, condition)->sure);
+		if (condition)
 			flow->blocks[condition - 1].sure = false; /* an elif may follow */
 	} else if (!strcmp(word, "fi")) {
 		pop(flow, IF);
@@ -235,7 +233,7 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 			return count;
 	} else if (!strcmp(word, "do")) {
 		loop = innermost(flow, LOOP);
-		next_clause(flow, LOOP, loop != UINT32_MAX && !block_at(flow, loop)->sure);
+		next_clause(flow, LOOP, !block_at(flow, loop)->sure);
 	} else if (!strcmp(word, "done")) {
 		pop(flow, LOOP);
 	} else if (!strcmp(word, "case")) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* script_options.c - finds the options of sbatch, srun and training programs in a script's words */
+#include "onespine_config.h"
 #include "lib/env/script_options.h"
 
 #include <ctype.h>
@@ -288,29 +289,24 @@ static void note_starter(struct osp_script_options *options, const struct osp_sh
 		"salloc", "parallel", "deepspeed", "ray",     "ibrun",	 "mpirun_rsh",
 		"aprun",  "jsrun",    "prun",	   "rsh",     "dsh",	 "blaunch",
 		"pbsdsh", "flux"};
-	char name[16];
 
 	for (size_t i = 0; i < count && !options->starts_elsewhere; i++) {
 		const char *text = words[i].text, *equals = strchr(text, '=');
+		const char *slash;
 		size_t name_bytes, length;
 
 		/* also the first word of LAUNCHER="srun -l" */
 		if (equals && osp_shell_is_assignment(text, &name_bytes))
 			text = equals + 1;
 		length = strcspn(text, " \t\n");
-		for (size_t j = length; j-- > 0;) {
-			if (text[j] != '/')
-				continue;
-			text += j + 1;
-			length -= j + 1;
-			break;
+		slash = memrchr(text, '/', length);
+		if (slash) {
+			length -= (size_t)(slash + 1 - text);
+			text = slash + 1;
 		}
-		if (length >= sizeof(name))
-			continue;
-		memcpy(name, text, length);
-		name[length] = '\0';
 		for (size_t j = 0; j < COUNT(names); j++)
-			options->starts_elsewhere |= !strcmp(name, names[j]);
+			options->starts_elsewhere |=
+				!strncmp(names[j], text, length) && !names[j][length];
 	}
 }
 

@@ -154,10 +154,10 @@ unsigned osp_script_nodes(const struct osp_script *script)
 	return nodes > 0 && nodes < 1000000 ? (unsigned)nodes : 0;
 }
 
-enum osp_truth osp_shape_several(const struct osp_judging *judging)
+static enum osp_truth has_several(const struct osp_script *script, const struct osp_facts *facts)
 {
-	const struct osp_fact *fact = &judging->facts->facts[OSP_FACT_NODES];
-	unsigned nodes = osp_script_nodes(judging->script);
+	const struct osp_fact *fact = &facts->facts[OSP_FACT_NODES];
+	unsigned nodes = osp_script_nodes(script);
 
 	if (nodes)
 		return nodes > 1 ? OSP_YES : OSP_NO;
@@ -312,7 +312,7 @@ static int judge_request(const struct osp_judging *judging)
 		    osp_sbatch_option(options, "gpus-per-node") ||
 		    osp_sbatch_option(options, "gpus-per-task");
 
-	if (nodes && gpus && osp_shape_several(judging) == OSP_YES &&
+	if (nodes && gpus && judging->several == OSP_YES &&
 	    !osp_sbatch_option(options, "exclusive") && (!spares || !strcmp(spares->value, "0")) &&
 	    find_option(judging, RULE_SHARED, nodes, true))
 		return -1;
@@ -338,7 +338,7 @@ static int judge_master(const struct osp_judging *judging, const struct osp_sett
 		"$(hostname*",	    "`hostname*",	  "$HOSTNAME", "${HOSTNAME}",
 		"$SLURMD_NODENAME", "${SLURMD_NODENAME}", NULL};
 	static const char *const outside[] = {"$SLURM_SUBMIT_HOST", "${SLURM_SUBMIT_HOST}", NULL};
-	enum osp_truth several = osp_shape_several(judging);
+	enum osp_truth several = judging->several;
 
 	if (strcmp(setting->name, "MASTER_ADDR") || several == OSP_NO || setting->one_node ||
 	    setting->gone)
@@ -359,7 +359,7 @@ static int judge_interface(const struct osp_judging *judging, const struct osp_s
 {
 	static const char *const names[] = {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", NULL};
 	static const char *const loopback[] = {"lo", "=lo", NULL};
-	enum osp_truth several = osp_shape_several(judging);
+	enum osp_truth several = judging->several;
 
 	if (several == OSP_NO || setting->one_node || setting->gone || setting->unexpanded ||
 	    setting->fallback || !matches_any(setting->name, names) ||
@@ -394,7 +394,7 @@ static int judge_master_option(const struct osp_judging *judging,
 	    (strcmp(option->name, "master-addr") && strcmp(option->name, "rdzv-endpoint")))
 		return 0;
 	snprintf(host, sizeof(host), "%.*s", (int)length, option->value);
-	if (osp_shape_several(judging) != OSP_YES || !matches_any(host, local_names) ||
+	if (judging->several != OSP_YES || !matches_any(host, local_names) ||
 	    !of_several(judging, option->call))
 		return 0;
 	return find_option(judging, RULE_LOCAL_MASTER, option, true);
@@ -431,8 +431,12 @@ static int judge_workers(const struct osp_judging *judging, const struct osp_scr
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context)
 {
-	struct osp_judging judging = {script, osp_script_options(script), facts, take, context,
-				      false};
+	struct osp_judging judging = {.script = script,
+				      .options = osp_script_options(script),
+				      .facts = facts,
+				      .take = take,
+				      .context = context,
+				      .several = has_several(script, facts)};
 
 	judging.all_steps_open = all_steps_open(&judging);
 	if (judge_request(&judging) || judge_cpus_lost(&judging))

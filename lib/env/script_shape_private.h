@@ -11,7 +11,9 @@ struct osp_judging {
 	const struct osp_facts *facts;
 	int (*take)(void *context, const struct osp_finding *finding);
 	void *context;
-	bool all_steps_open; /* there are steps, and each lets its tasks see all GPUs */
+	enum osp_truth several; /* the script or the facts give the job several nodes; OSP_UNKNOWN:
+				   neither says */
+	bool all_steps_open;	/* there are steps, and each lets its tasks see all GPUs */
 };
 
 /* The condition of rules that hold on several nodes. */
@@ -22,10 +24,6 @@ int osp_shape_setting(const struct osp_judging *judging, const struct osp_rule *
 		      const struct osp_setting *setting, bool certain);
 int osp_shape_option(const struct osp_judging *judging, const struct osp_rule *rule,
 		     const struct osp_script_option *option, bool certain);
-
-/* Returns whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither
- * says. */
-enum osp_truth osp_shape_several(const struct osp_judging *judging);
 
 /* Returns the option of an srun, or sbatch's, which it inherits; NULL: none. */
 const struct osp_script_option *osp_shape_of_step(const struct osp_judging *judging, size_t command,

@@ -2,7 +2,6 @@
 /* script_start.c - finds what keeps a script from being read, and its processes from meeting */
 #include "lib/env/script_shape_private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +184,6 @@ static int judge_processes(const struct osp_judging *judging,
 static int judge_one_start(const struct osp_judging *judging,
 			   const struct osp_script_option *option)
 {
-	enum osp_truth several = osp_shape_several(judging);
 	static const char *const all[] = {"$SLURM_NNODES", "${SLURM_NNODES}",
 					  "$SLURM_JOB_NUM_NODES", "${SLURM_JOB_NUM_NODES}"};
 	bool asks = !option->unexpanded && strtol(option->value, NULL, 10) > 1;
@@ -193,7 +191,7 @@ static int judge_one_start(const struct osp_judging *judging,
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		asks |= !strcmp(option->value, all[i]);
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nnodes") != 0 || !asks ||
-	    !option->torchrun || judging->options->starts_elsewhere || several != OSP_YES)
+	    !option->torchrun || judging->options->starts_elsewhere || judging->several != OSP_YES)
 		return 0;
 	return osp_shape_option(judging, &one_start_rule, option, true);
 }
