@@ -29,7 +29,7 @@ char *osp_clean(char *text);
 /* Does the same for a text of many lines: keeps line feeds and tabs. */
 char *osp_clean_lines(char *text);
 
-/* Does the same, and keeps DOS's ends of lines too: a carriage return before a line feed. */
+/* Does the same, and keeps a carriage return before a line feed too (a DOS line end). */
 char *osp_clean_script(char *text);
 
 /* Copies as much of `from` as fits, cleaned and terminated; NULL counts as "". Reads no further

@@ -21,10 +21,10 @@
  * (lib/env/script_options.h).
  *
  * A setting ends where the script unsets it, sets it anew or no longer exports it (unset A, A=c,
- * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. If
- * no program was started with it, it is gone, and nothing is found against it. What stands in a
- * branch, or may be unset in one, is in doubt. Programs are all commands but those that
- * lib/env/script_flow.h knows as none.
+ * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. A
+ * setting that ended before a program got it is gone: the lint reports nothing about it. A setting
+ * in a branch, or one that a branch may unset, is in doubt. Programs are all commands but those
+ * that lib/env/script_flow.h knows as none.
  *
  * Any thread, any daemon: no shared state.
  */

@@ -41,7 +41,7 @@ struct reading {
 	bool lasting;	/* assignments are for the commands after it too */
 	bool adds;	/* the assignment is a += */
 	bool inner;	/* the text that the command runs was read */
-	bool in_words;	/* the command stands in $(...) */
+	bool in_words;	/* the command is in $(...) */
 	bool evaluates; /* it is `eval`, which runs its text as the script's own */
 	bool too_many;
 	size_t substituted_bytes;
@@ -468,7 +468,7 @@ static void take_word(struct reading *reading, struct command *command, size_t i
 	reading->lasting |= command->exporting;
 }
 
-/* Reads what stands in $(...) in a word. Its options are not those of the job's steps. */
+/* Reads the text of each $(...) in a word. Its options are not those of the job's steps. */
 static int take_substitutions(struct reading *reading, const struct osp_shell_word *word)
 {
 	const char *at = word->text, *end = at + strlen(at), *body;

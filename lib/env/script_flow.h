@@ -3,10 +3,10 @@
  * script_flow.h - which commands of a shell script may not run, and which start programs
  *
  * Follows if, case, loops, groups, subshells, functions and lists with && and ||, command by
- * command, without evaluating anything. What stands in a branch, or after a test with && or after
- * ||, may not run; so may a loop's body, unless its words are given or its condition is `true`.
- * What follows `if true` runs. The body of a function counts as run. Blocks nested more than
- * OSP_FLOW_DEPTH_MAX deep are not told apart.
+ * command, without evaluating anything. A command in a branch, after a test with && or after || may
+ * not run; nor may one in the body of a loop, unless the loop's words are given or its condition is
+ * `true`. The branch after `if true` runs. The body of a function counts as run. Blocks nested more
+ * than OSP_FLOW_DEPTH_MAX deep are not told apart.
  *
  * For script.c. Any thread, any daemon: no shared state.
  */
@@ -23,10 +23,10 @@
 
 struct osp_flow_block;
 
-/* Where the next command stands. */
+/* The place of the next command. */
 struct osp_flow_place {
 	uint32_t block; /* 0: the script itself */
-	bool optional;	/* it stands after a test with &&, or after || */
+	bool optional;	/* it follows a test with &&, or || */
 	bool listed;	/* && or || came last, so that the end of a line ends no list */
 	bool tested;	/* the command before was a test */
 	bool function;	/* a function's name came last */
@@ -41,7 +41,7 @@ struct osp_flow {
 	bool failed; /* memory ran out */
 };
 
-/* Notes what stands between commands. */
+/* Notes a mark between commands. */
 void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark);
 
 /* Notes the reserved words with which a command begins. Returns how many there are. */
@@ -57,10 +57,10 @@ uint32_t osp_flow_block(struct osp_flow *flow);
 /* Returns whether commands of the block may not run. */
 bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block);
 
-/* Returns whether both stand in the same function, or in none. */
+/* Returns whether both blocks are in the same function, or both in none. */
 bool osp_flow_together(const struct osp_flow *flow, uint32_t one, uint32_t other);
 
-/* Returns whether `inner` is `outer` or stands within. */
+/* Returns whether `inner` is `outer` or lies in it. */
 bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer);
 
 /* Returns the innermost subshell around the block, in its function; 0: there is none. */

@@ -64,7 +64,7 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 				  const struct osp_shell_word *words, size_t count, bool in_step,
 				  enum osp_doubt doubt);
 
-/* Reads a line that begins with #SBATCH, without its end. `late`: it stands after the first
+/* Reads a line that begins with #SBATCH, without its end. `late`: it comes after the first
  * command. Returns as above. */
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
 				  const char *text, size_t bytes, int line, bool late);

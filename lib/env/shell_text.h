@@ -29,7 +29,7 @@ struct osp_shell_word {
 	bool whole_lines; /* no line was continued by a backslash: its lines are the script's */
 };
 
-/* What stands between commands. */
+/* The marks between commands. */
 enum osp_shell_mark {
 	OSP_SHELL_END, /* ; & or the end of a line */
 	OSP_SHELL_AND,
@@ -65,7 +65,8 @@ bool osp_shell_is_foreign(const char *text, size_t text_bytes);
 /* Returns the first line that ends with CR LF, or 0. */
 int osp_shell_dos_line(const char *text, size_t text_bytes);
 
-/* Reads a text with DOS's ends of lines as if it had none, so that the rest is found too. */
+/* Reads a text with DOS line ends as if they were plain line feeds, so that the rest is found
+ * too. */
 int osp_shell_read_dos(const char *text, size_t text_bytes, const struct osp_shell_reader *reader);
 
 /* Returns the text within the first $(...) of `word_bytes` bytes of a word that is no arithmetic,

@@ -280,7 +280,7 @@ static void findings_are_reported(void **state)
 	expect_findings("A=1 cmd\n", "fabric=efa", "1:1 A [w]; missing M=7 [m]");
 }
 
-/* What stands where it may not run. */
+/* Settings where they may not run. */
 static void branches_are_in_doubt(void **state)
 {
 	static const struct {
@@ -361,7 +361,7 @@ static void branches_are_in_doubt(void **state)
 	}
 }
 
-/* What is unset, set anew or hidden before a program starts. */
+/* Settings that are unset, set anew or hidden before a program starts. */
 static void what_no_program_gets_is_no_finding(void **state)
 {
 	static const struct {

@@ -274,7 +274,7 @@ static bool add_tally(const struct tally *tally, const char *start, struct osp_t
 	return before != start;
 }
 
-/* Adds the lines of counts. Those of what is not certain have what is above 0 alone. */
+/* Adds the lines of counts. The lines of uncertain findings show only counts above 0. */
 static void add_counts(const struct counts *counts, struct osp_text *text)
 {
 	const struct tally *certain = &counts->certain;
