@@ -26,8 +26,7 @@ struct seat {
 
 struct rails {
 	struct osp_ib_fabric *fabric;
-	struct seat *by_leaf; /* by leaf, then by adapter */
-	struct seat *by_host; /* the same, by host, then by adapter */
+	struct seat *seats; /* by_leaf(); after find_usual() by_host() */
 	size_t count;
 	const char *
 		*usual; /* by device: the adapter of most hosts on a leaf; NULL: there is none */
@@ -56,8 +55,7 @@ static void add_seat(struct rails *rails, uint32_t leaf, uint32_t device)
 	const struct osp_ib_device *adapter = &rails->fabric->devices[device];
 
 	if (adapter->host != OSP_IB_NO_HOST && adapter->adapter)
-		rails->by_leaf[rails->count++] =
-			(struct seat){leaf, adapter->host, adapter->adapter};
+		rails->seats[rails->count++] = (struct seat){leaf, adapter->host, adapter->adapter};
 }
 
 /* Lists the adapters on leaves, by the links. `level` is 1 for a leaf. */
@@ -71,15 +69,12 @@ static void list_seats(struct rails *rails, const uint32_t *level)
 		if (level[link->to] == 1)
 			add_seat(rails, link->to, link->from);
 	}
-	memcpy(rails->by_host, rails->by_leaf, rails->count * sizeof(*rails->by_host));
-	qsort(rails->by_leaf, rails->count, sizeof(*rails->by_leaf), by_leaf);
-	qsort(rails->by_host, rails->count, sizeof(*rails->by_host), by_host);
 }
 
 /* Finds the usual adapter of the leaf whose seats begin at `first`. Returns where they end. */
 static size_t find_usual(struct rails *rails, size_t first)
 {
-	const struct seat *seats = rails->by_leaf;
+	const struct seat *seats = rails->seats;
 	size_t end = first, begin = first, most = 0;
 	const char *usual = NULL;
 
@@ -101,7 +96,7 @@ static bool has_it_elsewhere(const struct rails *rails, uint32_t host, const cha
 {
 	const struct seat wanted = {0, host, adapter};
 	const struct seat *found =
-		bsearch(&wanted, rails->by_host, rails->count, sizeof(*rails->by_host), by_host);
+		bsearch(&wanted, rails->seats, rails->count, sizeof(*rails->seats), by_host);
 
 	return found && rails->usual[found->leaf] &&
 	       strcmp(rails->usual[found->leaf], adapter) != 0;
@@ -122,7 +117,7 @@ static size_t list_swapped(const struct rails *rails, const char **names, const 
 	uint32_t last = OSP_IB_NO_HOST;
 
 	for (size_t i = 0; i < rails->count; i++) {
-		const struct seat *seat = &rails->by_host[i];
+		const struct seat *seat = &rails->seats[i];
 
 		if (seat->host == last || !is_swapped(rails, seat))
 			continue;
@@ -161,18 +156,18 @@ int osp_ib_report_rails(struct osp_import *import, const uint32_t *level, struct
 	size_t links = 2 * (size_t)fabric->link_count + 1;
 	int rc;
 
-	rails.by_leaf = calloc(links, sizeof(*rails.by_leaf));
-	rails.by_host = calloc(links, sizeof(*rails.by_host));
+	rails.seats = calloc(links, sizeof(*rails.seats));
 	rails.usual = calloc((size_t)fabric->device_count + 1, sizeof(*rails.usual));
-	rc = rails.by_leaf && rails.by_host && rails.usual ? 0 : osp_import_no_memory(error);
+	rc = rails.seats && rails.usual ? 0 : osp_import_no_memory(error);
 	if (!rc) {
 		list_seats(&rails, level);
+		qsort(rails.seats, rails.count, sizeof(*rails.seats), by_leaf);
 		for (size_t i = 0; i < rails.count;)
 			i = find_usual(&rails, i);
+		qsort(rails.seats, rails.count, sizeof(*rails.seats), by_host);
 		rc = report(import, &rails, error);
 	}
-	free(rails.by_leaf);
-	free(rails.by_host);
+	free(rails.seats);
 	free(rails.usual);
 	return rc;
 }
