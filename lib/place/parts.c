@@ -115,19 +115,12 @@ static void keep_zone(const struct osp_place_input *place, const struct osp_node
 		      uint32_t zone, struct osp_nodeset *to)
 {
 	uint32_t first, count = zones(place, &first), nodes;
-	const struct osp_domain *domain;
 	const uint32_t *domain_of;
 
 	if (count && zone < count) {
-		domain = osp_topology_domain(place->zoned, first + zone);
 		osp_nodeset_clear(to);
-		for (uint32_t i = 0; i < domain->node_count; i++) {
-			uint32_t n =
-				osp_topology_node_at_rank(place->zoned, domain->first_rank + i);
-
-			if (n < from->place_count && osp_nodeset_test(from, n))
-				osp_nodeset_add(to, n);
-		}
+		osp_topology_add_domain_nodes(place->zoned, first + zone, to);
+		osp_nodeset_and(to, from);
 		return;
 	}
 	osp_nodeset_assign(to, from);
@@ -183,9 +176,10 @@ void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		     struct osp_nodeset *scratch, struct osp_cut_answer *answer)
 {
 	struct osp_cut_input input = osp_parts_input(parts, place, scratch);
+	const uint16_t kinds = osp_parts_kinds(place);
 	uint16_t best = 0, judged = 0;
 
-	for (uint16_t kind = 0; kind < osp_parts_kinds(place); kind++) {
+	for (uint16_t kind = 0; kind < kinds; kind++) {
 		struct osp_cut_answer found;
 
 		/* most kinds have no node in most zones */
@@ -225,9 +219,10 @@ uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
 			const struct osp_place_input *place, const struct osp_nodeset *from,
 			struct osp_nodeset *scratch)
 {
+	const uint16_t kinds = osp_parts_kinds(place);
 	uint32_t fits = 0;
 
-	for (uint16_t kind = 0; kind < osp_parts_kinds(place); kind++) {
+	for (uint16_t kind = 0; kind < kinds; kind++) {
 		uint32_t has = osp_parts_keep_kind(place, from, kind, scratch);
 
 		if (has > fits)

@@ -692,6 +692,10 @@ static void test_zones(void **state)
 	assert_int_equal(osp_parts_keep_kind(&place, all, 1, some), 2);
 	assert_true(osp_nodeset_test(some, 1) && osp_nodeset_test(some, 3));
 	assert_int_equal(osp_parts_keep_kind(&place, all, 3, some), 0);
+	osp_nodeset_remove(all, 1); /* of a zone only the nodes that are offered */
+	assert_int_equal(osp_parts_keep_kind(&place, all, 1, some), 1);
+	assert_true(osp_nodeset_test(some, 3));
+	osp_nodeset_add(all, 1);
 	assert_int_equal(osp_parts_keep_kind(&place, all, 5, some), 2);
 	/* nodes that a gang has */
 	assert_false(
