@@ -121,8 +121,9 @@ struct shadow_stopped {
 /* `asked` identifies the job, what it asks for, and the nodes. Returns false if nothing is known,
  * or only of long ago. */
 bool shadow_stopped_at(uint64_t asked, struct shadow_stopped *where);
+/* Does the same, and forgets it. */
+bool shadow_stopped_take(uint64_t asked, struct shadow_stopped *where);
 void shadow_stopped_note(uint64_t asked, const struct shadow_stopped *where);
-void shadow_stopped_forget(uint64_t asked);
 
 /* --- shadow_choose.c -------------------------------------------------------------------------- */
 

@@ -33,7 +33,7 @@
 
 /* A thread that looks again and again. */
 struct looker {
-	void *(*run)(void *);
+	void (*look)(void);
 	pthread_t thread;
 	bool running; /* for the thread that calls node_init and fini alone */
 };
@@ -389,25 +389,20 @@ static void look_at_orders(void)
 	}
 }
 
-/* --- the thread ------------------------------------------------------------------------------ */
+/* --- the threads ----------------------------------------------------------------------------- */
 
 /* Looks until fini() or a closed file ends it. */
-static void look_again_and_again(void (*look)(void))
+static void *run(void *context)
 {
+	const struct looker *looker = context;
 	struct pollfd wake = {.fd = wake_file, .events = POLLIN};
 
 	while (!atomic_load(&stopping)) {
 		if (poll(&wake, 1, LOOK_EVERY_MS) == 0)
-			look();
+			looker->look();
 		else if (wake.revents & POLLNVAL)
 			break;
 	}
-}
-
-static void *follow(void *unused)
-{
-	(void)unused;
-	look_again_and_again(shadow_follow_look);
 	return NULL;
 }
 
@@ -417,15 +412,8 @@ static void look_at_gangs(void)
 	look_at_orders();
 }
 
-static void *serve_gangs(void *unused)
-{
-	(void)unused;
-	look_again_and_again(look_at_gangs);
-	return NULL;
-}
-
-static struct looker follower_thread = {.run = follow};
-static struct looker gang_thread = {.run = serve_gangs};
+static struct looker follower_thread = {.look = shadow_follow_look};
+static struct looker gang_thread = {.look = look_at_gangs};
 
 static int make_wake_file(void)
 {
@@ -447,7 +435,7 @@ static bool begin(struct looker *looker)
 		/* only the thread that waits for slurmctld's signals may receive them */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
-		rc = pthread_create(&looker->thread, NULL, looker->run, NULL);
+		rc = pthread_create(&looker->thread, NULL, run, looker);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	looker->running = !rc;

@@ -184,11 +184,14 @@ static struct osp_launchable launchable(const job_record_t *job,
 
 const char *shadow_launch_unasked(const job_record_t *job, const struct osp_effective *effective)
 {
-	struct osp_launchable gang = launchable(job, effective);
+	const char *unasked = osp_topology_unasked(shadow_state.read);
+	struct osp_launchable gang;
 
+	if (!unasked)
+		return NULL;
+	gang = launchable(job, effective);
 	gang.unasked = false;
-	return osp_launch_may(&gang, policy_of(job)) ? osp_topology_unasked(shadow_state.read)
-						     : NULL;
+	return osp_launch_may(&gang, policy_of(job)) ? unasked : NULL;
 }
 
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective)

@@ -463,8 +463,7 @@ static void look_one_by_one(struct one_node *one, bitstr_t *offered)
 	int last = bit_fls(offered), until = last, node;
 	bool again;
 
-	if (shadow_stopped_at(asked, &begin))
-		shadow_stopped_forget(asked);
+	shadow_stopped_take(asked, &begin);
 	again = begin.again;
 	if (again && begin.until < last)
 		until = begin.until;

@@ -393,9 +393,7 @@ bool shadow_state_exchange(struct shadow_exchange *other)
  * wait are looked at again. */
 static bool launches_alike(const struct osp_topology *a, const struct osp_topology *b)
 {
-	const char *one = osp_topology_unasked(a), *other = osp_topology_unasked(b);
-
-	return !one == !other && (!one || !strcmp(one, other));
+	return !xstrcmp(osp_topology_unasked(a), osp_topology_unasked(b));
 }
 
 bool shadow_state_exchange_read(struct shadow_exchange *other)

@@ -49,19 +49,22 @@ bool shadow_stopped_at(uint64_t asked, struct shadow_stopped *where)
 	return found != NULL;
 }
 
+bool shadow_stopped_take(uint64_t asked, struct shadow_stopped *where)
+{
+	struct stopped *found = find(asked);
+
+	if (!found)
+		return false;
+	*where = found->where;
+	*found = (struct stopped){.asked = 0};
+	return true;
+}
+
 void shadow_stopped_note(uint64_t asked, const struct shadow_stopped *where)
 {
 	struct stopped *found = find(asked);
 
 	*(found ? found : longest_ago()) = (struct stopped){asked, time(NULL), *where};
-}
-
-void shadow_stopped_forget(uint64_t asked)
-{
-	struct stopped *found = find(asked);
-
-	if (found)
-		*found = (struct stopped){.asked = 0};
 }
 
 #endif
