@@ -49,10 +49,11 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *context)
 struct osp_http *osp_http_open(struct osp_error *error)
 {
 	const struct osp_curl *calls = osp_curl_load(error);
-	struct osp_http *http = calls ? calloc(1, sizeof(*http)) : NULL;
+	struct osp_http *http;
 
 	if (!calls)
 		return NULL;
+	http = calloc(1, sizeof(*http));
 	if (http) {
 		http->calls = calls;
 		http->curl = calls->easy_init();

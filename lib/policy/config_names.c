@@ -71,9 +71,13 @@ void osp_config_check_levels(const struct osp_config *config, const struct osp_t
 			continue;
 		if (name && strcmp(policy->level, defaults->level) == 0)
 			continue;
-		(above ? refuse_above_zone : refuse_level)(topology, topology_path,
-							   osp_config_level_place(config, i),
-							   policy->level, &reporting);
+		if (above)
+			refuse_above_zone(topology, topology_path,
+					  osp_config_level_place(config, i), policy->level,
+					  &reporting);
+		else
+			refuse_level(topology, topology_path, osp_config_level_place(config, i),
+				     policy->level, &reporting);
 	}
 }
 

@@ -181,6 +181,7 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 
 /* Returns a node's name; "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
+
 /* Room for why a cloud cannot be asked, with its end. */
 #define OSP_UNASKED_BYTES 256
 
