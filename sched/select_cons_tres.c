@@ -232,12 +232,12 @@ int select_p_node_init(void)
 }
 
 /*
- * Returns the answer with which a job waits where the license of gangs was withdrawn, SLURM_SUCCESS
- * for a job that does not: for a gang, whether it has the license or none, as from before
- * slurm.conf named it, or without job_submit, Slurm's own answer to a job whose license is not
- * there; on 22.05, where Slurm's function does not look at licenses, also for any job that asks for
- * more of them than there are, since the scheduler may have looked before. Only the size or the
- * mark of its record is another: its fields were read back.
+ * Returns SLURM_SUCCESS, or the answer that makes a job wait after the license of gangs was
+ * withdrawn. A gang waits with or without the license (it may have none from before slurm.conf
+ * named it, or without job_submit); it gets Slurm's own answer for a missing license. On 22.05
+ * Slurm's function does not look at licenses, and the scheduler may have looked earlier, so there
+ * any job waits that asks for more than there are. The record differs only in its size or mark: its
+ * fields were read back.
  */
 static int held_for(job_record_t *job, uint16_t mode)
 {

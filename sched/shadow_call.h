@@ -113,13 +113,14 @@ static inline bool shadow_one_node(struct shadow_call *call, const struct osp_qu
 
 /* Where a pass over nodes, one after the other, stopped. */
 struct shadow_stopped {
-	int node;   /* those before it were asked about */
-	bool again; /* all were, and those up to `until` are asked about again */
+	int node; /* the next one to ask about */
+	/* all were asked about once, and those up to `until` are asked about a second time */
+	bool again;
 	int until;
 };
 
 /* `asked` identifies the job, what it asks for, and the nodes. Returns false if nothing is known,
- * or only of long ago. */
+ * or if it is too old. */
 bool shadow_stopped_at(uint64_t asked, struct shadow_stopped *where);
 /* Does the same, and forgets it. */
 bool shadow_stopped_take(uint64_t asked, struct shadow_stopped *where);

@@ -266,8 +266,8 @@ static struct group group_now(const job_record_t *job)
 	return group;
 }
 
-/* Notes with whom a job may have processors in common: with jobs of other partitions, if the one
- * was laid over the other. Those that were still are if their partition ceases to share. */
+/* Notes with whom a job may share processors: jobs of other partitions, if one was laid over the
+ * other. A job that did so keeps its group when its partition ceases to share. */
 static void note_group(const job_record_t *job, struct group group)
 {
 	if (shadow_may_lie_over(job) || shares_processors(job)) {

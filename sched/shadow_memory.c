@@ -45,11 +45,11 @@ const char *shadow_advice(uint32_t job_id)
 #define REPORTED_FOR_S 300
 #define HEARD_FOR_S    60 /* how long the client that waits for a job has one line */
 
-/* The jobs of whom it is known when their wait was explained: of each number modulo REPORTED_SETS
- * those that were explained last. One that is pushed out is explained again when it is next asked
- * about, so a job is explained late for no other's sake. Of more than 4,096 waiting gangs with
- * consecutive numbers the oldest are so explained in each cycle of backfill, and their sentence may
- * then change more often than every five minutes; no user meets anything else of it. */
+/* The jobs whose wait was explained, and when: the last ones of each number modulo REPORTED_SETS.
+ * One that is pushed out is explained again when it is next asked about, so a job is explained late
+ * for no other's sake. If more than 4,096 gangs with consecutive numbers wait, each cycle of
+ * backfill explains the oldest again, and their sentence may change more often than every five
+ * minutes; users notice nothing else. */
 #define REPORTED_SETS 1024
 #define REPORTED_WAYS 4
 static struct reported {

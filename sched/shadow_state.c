@@ -389,8 +389,8 @@ bool shadow_state_exchange(struct shadow_exchange *other)
 	return true;
 }
 
-/* Returns whether nodes are launched by both, or by neither for one reason: otherwise gangs that
- * wait are looked at again. */
+/* Returns whether both allow launches, or both forbid them for the same reason. Otherwise waiting
+ * gangs are looked at again. */
 static bool launches_alike(const struct osp_topology *a, const struct osp_topology *b)
 {
 	return !xstrcmp(osp_topology_unasked(a), osp_topology_unasked(b));

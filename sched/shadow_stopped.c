@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_stopped.c - where questions about one node after the other stopped, for the next calls
+ * shadow_stopped.c - remembers at which node a pass over nodes stopped, so that the next call goes
+ * on there
  *
- * Cycles of backfill may be minutes apart, and a pass over many nodes takes many of them.
+ * A pass over many nodes takes many cycles of backfill, which may be minutes apart.
  */
 #include "sched/shadow.h"
 
 #if OSP_ONE_NODE_ADDS_UP
 
-/* The one that stopped longest ago gives way to a new one. */
+/* If the table is full, a new entry replaces the oldest one. */
 #define STOPPED_MAX   1024
 #define STOPPED_FOR_S 1800
 

@@ -32,9 +32,9 @@ void osp_ec2_close(struct osp_ec2 *ec2); /* NULL is allowed */
 const char *osp_ec2_region(const struct osp_ec2 *ec2);
 
 /*
- * Returns why calls so far were refused without which no instance's place can be asked for, where
- * only an administrator can change that: "EC2 denies DescribeInstanceTopology to ..: its policy
- * must allow .."; NULL: none was.
+ * Returns why EC2 refused calls that are needed to learn any instance's place, if only an
+ * administrator can change that: "EC2 denies DescribeInstanceTopology to ..: its policy must allow
+ * .."; NULL: it refused none.
  */
 const char *osp_ec2_unasked(const struct osp_ec2 *ec2);
 

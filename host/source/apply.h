@@ -27,8 +27,8 @@ enum osp_applied osp_apply_topology(const char *path, const struct osp_topology 
 				    struct osp_topology_change *change, struct osp_error *error);
 
 /* Counts what `after` changes of `before`, over the nodes of `nodes` (NULL: all of them) that could
- * not have changed and of which `also` (NULL: all) says yes. Two that are said to be one instance
- * do not count: one of them is another than before. 0, or -1 with `error` set. */
+ * not have changed and of which `also` (NULL: all) says yes. Two nodes that claim the same instance
+ * do not count: one of the claims is wrong. 0, or -1 with `error` set. */
 int osp_apply_compare(const struct osp_topology *before, const struct osp_topology *after,
 		      const struct osp_node_list *nodes, osp_counts_f *also, void *context,
 		      struct osp_topology_change *change, struct osp_error *error);

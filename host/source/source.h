@@ -34,11 +34,11 @@ struct osp_source_answer {
 	struct osp_topology *topology;
 	struct osp_text warnings; /* a line each */
 	struct osp_text kept;	  /* nodes whose place is the previous one, a line each */
-	/* why it could not say where a node is that starts now (osp_topology_unasked()), that of
-	   the question where this one has not found it out; "": it could, as far as is known. Also
-	   if there is no answer. */
+	/* Why the source cannot say where a node is that starts now (osp_topology_unasked()). It
+	   keeps the question's words if this answer did not find out; "": nothing is known against
+	   it. Also set without an answer. */
 	char unasked[OSP_UNASKED_BYTES];
-	bool answers; /* it could, as it has said itself */
+	bool answers; /* the source itself said that it can */
 };
 
 typedef int osp_source_f(const struct osp_source_question *question,

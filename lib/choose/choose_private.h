@@ -24,8 +24,9 @@
 
 /*
  * Kinds that get a turn of their own for a later start of a gang in parts, of
- * those with nodes enough for it: the ones that fit first. How far the calls
- * came is kept for as many; kinds that are so many apart share a number there.
+ * those with nodes enough for it: the ones that fit first. An array of as many
+ * numbers keeps how far the calls came; kinds whose indexes differ by a
+ * multiple of that share one.
  */
 #define OSP_CHOOSE_PART_KINDS_MAX 256
 

@@ -110,10 +110,10 @@ bool osp_occupancy_set_end(struct osp_occupancy *occupancy, uint32_t job, int64_
 bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, bool suspended);
 
 /*
- * Says with whom a job may have a processor in common: with jobs of every other group, and with so
- * many of its own group that `rows` have one processor. 0 for `group`: with nobody, as after
- * osp_occupancy_add(). Which processors they have is unknown, so as few count as is possible.
- * Returns whether the job was there.
+ * Says with whom a job may share processors: with jobs of every other group, and with jobs of its
+ * own as long as at most `rows` hold one processor. `group` 0: with nobody, as after
+ * osp_occupancy_add(). It is unknown which processors they hold, so the smallest possible number
+ * counts. Returns whether the job was there.
  */
 bool osp_occupancy_set_group(struct osp_occupancy *occupancy, uint32_t job, uint32_t group,
 			     uint16_t rows);

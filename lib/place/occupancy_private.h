@@ -24,8 +24,8 @@ struct job {
 	uint32_t number;
 	uint32_t first_hold;
 	uint32_t next;	/* in its bucket, or the next free one */
-	uint32_t group; /* of jobs that share no processors but with other groups; 0: with nobody */
-	uint16_t rows;	/* so many jobs of the group may have a processor */
+	uint32_t group; /* jobs of different groups may share processors; 0: it shares none */
+	uint16_t rows;	/* at most so many jobs of the group hold one processor */
 	bool used;
 	bool suspended;
 	bool ignored;

@@ -87,11 +87,12 @@ static bool take(struct osp_amounts *left, const struct osp_amounts *amounts,
 	return enough;
 }
 
-/* More groups than have jobs on one node; those of further ones count as if they held nothing. */
+/* So many groups are told apart on one node; jobs of further ones count as if they held none of its
+ * processors. */
 #define GROUPS_MAX 8
 
-/* What groups hold of one node's processors. They may all hold the same, so the most that one holds
- * counts. */
+/* The processors that groups hold of one node. All groups may hold the same ones, so the largest
+ * number counts. */
 struct shared {
 	uint32_t count;
 	uint64_t most;
@@ -99,7 +100,7 @@ struct shared {
 	uint64_t held[GROUPS_MAX];
 };
 
-/* Adds a job's processors. Returns how many more are held for it at least. */
+/* Adds a job's processors. Returns by how many the smallest possible number of held ones grows. */
 static uint32_t more_held(struct shared *shared, const struct job *job, uint32_t cpus)
 {
 	uint32_t i = 0, more;

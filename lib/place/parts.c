@@ -108,8 +108,8 @@ uint16_t osp_parts_kinds(const struct osp_place_input *place)
 }
 
 /*
- * Sets `to` to the nodes of `from` in the zone of this number: of a zone only its own nodes are
- * looked at, since there may be as many zones as somebody has written into a topology.
+ * Sets `to` to the nodes of `from` in the zone of this number. It visits only that zone's nodes,
+ * since a topology may have any number of zones.
  */
 static void keep_zone(const struct osp_place_input *place, const struct osp_nodeset *from,
 		      uint32_t zone, struct osp_nodeset *to)
@@ -198,7 +198,7 @@ void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 	}
 }
 
-/* Returns osp_parts_most() of the nodes in `input`, if it is more than `fits`; else `fits`. */
+/* Returns the most nodes of `input` that fit, if they are more than `fits`; else `fits`. */
 static uint32_t most_of_one_kind(struct osp_cut *cut, struct osp_cut_input input, uint32_t fits,
 				 uint32_t too_many)
 {

@@ -2,11 +2,11 @@
 /*
  * ib_rails.c - names hosts whose rails are swapped by their cables
  *
- * In a fabric with rails a leaf has the same adapter of each host, as mlx5_0. A host two of whose
- * cables are swapped is in the same unit and has the same place, but its traffic crosses the spines
- * where that of others stays on a leaf. It is named if most hosts of a leaf are there with an
- * adapter that this one has on another leaf, where that is not most hosts' adapter. A leaf with
- * several adapters of each host has no such rail.
+ * In a fabric with rails a leaf has the same adapter of each host, as mlx5_0. If two cables of a
+ * host are swapped, it stays in its unit and keeps its place, but its traffic crosses the spines
+ * where other hosts' traffic stays on a leaf. A host is named if its adapter on a leaf is not the
+ * usual one there, and it has the usual one on another leaf where that is not usual. If a leaf has
+ * several adapters of each host, no adapter is usual there.
  */
 #include <stdlib.h>
 #include <string.h>
