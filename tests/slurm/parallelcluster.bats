@@ -100,6 +100,8 @@ gangs_are_placed() {
 		await 10 shows "job $large: PASS" cat "$PC/nodes/$node$ONESPINE_PREFIX/var/log/onespine/gate.log"
 	done
 	scancel "$job" "$small" "$large"
+	# a slurmctld that begins anew meanwhile asks the nodes later to end them
+	await 60 no_jobs
 	holds "$(submit_refused -p gpu --gang -N12)" 'spine'
 }
 

@@ -34,9 +34,9 @@ pc_begins() {
 # pc_ends: everything of it is gone
 pc_ends() {
 	local status=0 looks
-	local -a daemons
+	local -a daemons left
 	scancel --user="$(id -un)" 2>/dev/null || true
-	await 30 no_jobs || true
+	await 30 no_jobs || squeue -o '%A %T %N' || true
 	# a daemon takes its file away before it has ended
 	mapfile -t daemons < <(cat "$PC"/run/*.pid "$PC/munge/pid" 2>/dev/null)
 	kill "${daemons[@]}" 2>/dev/null || true
@@ -49,6 +49,9 @@ pc_ends() {
 		kill -9 "${daemons[@]}" 2>/dev/null || true
 		await 10 all_ended "${daemons[@]}" || status=1
 	}
+	# the machines of these nodes end here, and what still runs on them ends with them
+	mapfile -t left < <(of_jobs)
+	kill -9 "${left[@]}" 2>/dev/null || true
 	kill "$(<"$PC/holder")" 2>/dev/null || true
 	ip link delete "$BRIDGE"
 	rm -rf --one-file-system "$PC"
@@ -57,6 +60,13 @@ pc_ends() {
 
 no_jobs() {
 	[[ -z $(squeue -h) ]]
+}
+
+# of_jobs: the processes that its jobs have left on its nodes
+of_jobs() {
+	grep -lsz "^SLURM_CONF=$PC/" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
+		! grep -qsz '^SLURM_JOB_ID=' "/proc/$pid/environ" || echo "$pid"
+	done
 }
 
 # all_ended PID...
