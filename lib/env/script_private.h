@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * script_private.h - the state while a job script is read, which its three parts share; for them
+ * alone
+ *
+ * script.c reads the script and its comments, script_commands.c finds the words of commands that
+ * set a variable, and script_settings.c keeps the settings.
+ */
+#ifndef OSP_SCRIPT_PRIVATE_H
+#define OSP_SCRIPT_PRIVATE_H
+
+#include "lib/base/arena.h"
+#include "lib/env/env_lint.h"
+#include "lib/env/script_course.h"
+#include "lib/env/shell_text.h"
+
+struct osp_script {
+	struct osp_arena arena;
+	struct osp_script_options options;
+	struct osp_setting *settings;
+	uint32_t count, room;
+	size_t comparisons;
+	int dos_line;
+};
+
+/* The state while one script is read; `outer` is a word whose text is read as a script. */
+struct osp_reading {
+	struct osp_script *script;
+	const struct osp_shell_word *outer;
+	bool begun;	/* a command was read: Slurm reads no #SBATCH after the first */
+	bool step;	/* srun runs `outer`, so each task does */
+	bool one_node;	/* the command is an srun on one node */
+	bool alone;	/* the command consists of assignments only */
+	bool lasting;	/* assignments are for the commands after it too */
+	bool adds;	/* the assignment is a += */
+	bool inner;	/* the text that the command runs was read */
+	bool in_words;	/* the command is in $(...) */
+	bool evaluates; /* it is `eval`, which runs its text as the script's own */
+	bool too_many;
+	size_t substituted_bytes;
+	struct osp_courses courses;
+};
+
+/* Adds a setting at the place of `at`. Returns 0, or -1: memory ran out, or there are too many. */
+int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_bytes,
+		    const char *value, size_t value_bytes, const struct osp_shell_word *at);
+
+/* Takes A=b or A+=b of `bytes` bytes; anything else is no setting. Returns as above. */
+int osp_reading_assign(struct osp_reading *reading, const char *text, size_t bytes,
+		       const struct osp_shell_word *at);
+
+/* Takes a list such as ALL,A=b,C='d,e', in which quotes keep commas. Returns as above. */
+int osp_reading_export_list(struct osp_reading *reading, const char *list,
+			    const struct osp_shell_word *at);
+
+/* Marks the earlier settings of a variable as exported, because of `export NAME`. */
+void osp_reading_export(struct osp_reading *reading, const char *name, size_t name_bytes);
+
+/* Ends the settings of a variable. */
+void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_bytes,
+		     enum osp_course_end how);
+
+/* Hides a variable from the present command. */
+void osp_reading_hide(struct osp_reading *reading, const char *name);
+
+/* Take a command and a mark, as struct osp_shell_reader has them; `context` is the reading. */
+int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count);
+void osp_reading_mark(void *context, enum osp_shell_mark mark);
+
+#endif

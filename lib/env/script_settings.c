@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_settings.c - keeps what a job script sets, with its value, its place and its course */
+#include "lib/env/script_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/room.h"
+#include "lib/base/text.h"
+#include "lib/env/script_value.h"
+
+#define VALUE_BYTES_MAX 4096	  /* of a value made of other variables */
+#define COMPARISONS_MAX 100000000 /* of names, before no more are made: else time in the square */
+
+/* Returns whether all settings may be looked through once more. */
+static bool may_compare(struct osp_script *script)
+{
+	script->comparisons += script->count;
+	return script->comparisons <= COMPARISONS_MAX;
+}
+
+/* Returns the value to which the script has set a variable so far: NULL if it has not, or to
+ * several values. */
+static const char *only_value(struct osp_script *script, const char *name, size_t name_bytes)
+{
+	const char *value = NULL;
+
+	if (!may_compare(script))
+		return NULL;
+	for (size_t i = 0; i < script->count; i++) {
+		const struct osp_setting *one = &script->settings[i];
+
+		if (strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes])
+			continue;
+		if (one->gone)
+			continue;
+		if (one->unexpanded || (value && strcmp(value, one->value)))
+			return NULL;
+		value = one->value;
+	}
+	return value;
+}
+
+/*
+ * Replaces $X and ${X} by values that the script set before: `known` gets the result. It stays NULL
+ * if a shell substitutes anything else, or a variable is unknown. Returns -1 if memory ran out.
+ */
+static int expand(struct osp_script *script, const char *value, size_t value_bytes, char **known)
+{
+	const char *at = value, *end = value + value_bytes, *next;
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (; (next = memchr(at, '$', (size_t)(end - at))); at = next) {
+		bool braced = next + 1 < end && next[1] == '{';
+		const char *name = next + 1 + braced, *one;
+		size_t length = osp_value_name_length(name, end);
+
+		one = length ? only_value(script, name, length) : NULL;
+		if (!one || strlen(one) > VALUE_BYTES_MAX || text.length_bytes > VALUE_BYTES_MAX ||
+		    (braced && (name + length >= end || name[length] != '}')))
+			break;
+		osp_text_add_bytes(&text, at, (size_t)(next - at));
+		osp_text_add(&text, one);
+		next = name + length + braced;
+	}
+	if (next || at == value || memchr(value, '`', value_bytes)) {
+		bool failed = text.failed;
+
+		osp_text_free(&text);
+		return failed ? -1 : 0;
+	}
+	osp_text_add_bytes(&text, at, (size_t)(end - at));
+	*known = osp_text_take(&text);
+	return *known ? 0 : -1;
+}
+
+static int append(struct osp_reading *reading, struct osp_setting *setting)
+{
+	struct osp_script *script = reading->script;
+
+	if (osp_make_room((void **)&script->settings, &script->room, script->count,
+			  sizeof(*script->settings)) ||
+	    osp_course_begin(&reading->courses, setting, reading->lasting))
+		return -1;
+	script->settings[script->count++] = *setting;
+	return 0;
+}
+
+/* Sets the place of a setting in a text within the script: the script's line, or, if that is
+ * unknown, the text's beginning. */
+static void place_outside(const struct osp_reading *reading, struct osp_setting *setting)
+{
+	const struct osp_shell_word *outer = reading->outer;
+
+	if (!outer)
+		return;
+	if (setting->line > 1 && outer->whole_lines) {
+		setting->line += outer->line - 1;
+	} else {
+		setting->line = outer->line;
+		setting->column = outer->column;
+	}
+}
+
+void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_bytes,
+		     enum osp_course_end how)
+{
+	osp_course_end(&reading->courses, reading->script->settings, name, name_bytes, how);
+}
+
+void osp_reading_hide(struct osp_reading *reading, const char *name)
+{
+	name = osp_arena_copy(&reading->script->arena, name, strlen(name));
+	if (name)
+		osp_course_hide(&reading->courses, name);
+}
+
+/* Ends what the variable was before a new setting, unless that is made of it, or counts only where
+ * there is none; hides it from the command that has the new one for itself. */
+static void replace(struct osp_reading *reading, const struct osp_setting *setting)
+{
+	size_t name_bytes = strlen(setting->name);
+	const char *at = setting->value;
+
+	if (setting->fallback || setting->extends)
+		return;
+	while (setting->unexpanded && (at = strchr(at, '$'))) {
+		at += 1 + (at[1] == '{');
+		if (!strncmp(at, setting->name, name_bytes))
+			return;
+	}
+	if (reading->lasting)
+		osp_reading_end(reading, setting->name, name_bytes, OSP_COURSE_UNSET);
+	if (!reading->lasting || reading->outer)
+		osp_course_hide(&reading->courses, setting->name);
+}
+
+int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_bytes,
+		    const char *value, size_t value_bytes, const struct osp_shell_word *at)
+{
+	struct osp_setting setting = {.unexpanded = at->unexpanded,
+				      .own = reading->alone,
+				      .in_step = reading->outer && reading->step,
+				      .one_node = reading->one_node,
+				      .line = at->line,
+				      .column = at->column};
+	struct osp_script *script = reading->script;
+	char *known = NULL;
+
+	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
+		reading->too_many = true;
+		return -1;
+	}
+	place_outside(reading, &setting);
+	if (setting.unexpanded &&
+	    osp_value_is_default(value, value_bytes, name, name_bytes, &value, &value_bytes)) {
+		setting.unexpanded = false;
+		setting.fallback = true;
+	}
+	setting.extends =
+		setting.unexpanded && osp_value_extends(value, value_bytes, name, name_bytes);
+	if (setting.unexpanded && !setting.extends && expand(script, value, value_bytes, &known))
+		return -1;
+	setting.unexpanded &= !known;
+	setting.name = osp_arena_copy(&script->arena, name, name_bytes);
+	setting.value = known ? osp_arena_copy(&script->arena, known, strlen(known))
+			      : osp_arena_copy(&script->arena, value, value_bytes);
+	free(known);
+	if (!setting.name || !setting.value)
+		return -1;
+	if (reading->adds) {
+		setting.extends |= !setting.unexpanded;
+		setting.unexpanded = true;
+	} else {
+		replace(reading, &setting);
+	}
+	return append(reading, &setting);
+}
+
+void osp_reading_export(struct osp_reading *reading, const char *name, size_t name_bytes)
+{
+	struct osp_script *script = reading->script;
+
+	if (may_compare(script))
+		osp_course_export(&reading->courses, script->settings, name, name_bytes);
+}
+
+int osp_reading_assign(struct osp_reading *reading, const char *text, size_t bytes,
+		       const struct osp_shell_word *at)
+{
+	size_t name_bytes, before;
+
+	if (!osp_shell_is_assignment(text, &name_bytes) || name_bytes >= bytes)
+		return 0;
+	before = name_bytes + (text[name_bytes] == '+' ? 2 : 1);
+	if (before > bytes)
+		return 0;
+	if (text[name_bytes] != '+' && at->unexpanded &&
+	    osp_value_is_same(text + before, bytes - before, text, name_bytes)) {
+		osp_reading_export(reading, text, name_bytes);
+		return 0;
+	}
+	reading->adds = text[name_bytes] == '+';
+	if (osp_reading_add(reading, text, name_bytes, text + before, bytes - before, at))
+		return -1;
+	reading->adds = false;
+	return 0;
+}
+
+int osp_reading_export_list(struct osp_reading *reading, const char *list,
+			    const struct osp_shell_word *at)
+{
+	while (*list) {
+		size_t length = 0, skip = 0;
+		char quote = '\0';
+
+		for (; list[length] && (quote || list[length] != ','); length++) {
+			if (list[length] == '\'' || list[length] == '"')
+				quote = !quote			? list[length]
+					: quote == list[length] ? '\0'
+								: quote;
+		}
+		if (length > 1 && (*list == '\'' || *list == '"') && list[length - 1] == *list)
+			skip = 1;
+		if (osp_reading_assign(reading, list + skip, length - 2 * skip, at))
+			return -1;
+		list += length + (list[length] == ',');
+	}
+	return 0;
+}
