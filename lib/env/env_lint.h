@@ -47,6 +47,7 @@ struct osp_setting {
 	const char *value;
 	bool unexpanded; /* the shell still substitutes something */
 	bool extends;	 /* and that is only what the variable had before: A=b:$A */
+	bool adds;	 /* that is in it: A=b:$A, A=$B$A, A+=b */
 	bool fallback;	 /* only if nothing was set before: A=${A:-b} */
 	bool own;	 /* it is not exported: an unknown name is then the script's own */
 	bool in_step;	 /* each task of an srun sets it itself: srun bash -c 'A=b' */
@@ -73,7 +74,7 @@ int osp_script_dos_line(const struct osp_script *script);
 
 struct osp_finding {
 	const struct osp_rule
-		*rule; /* of the rules, or made for this finding (V1, V2, S1 to S14) */
+		*rule; /* of the rules, or made for this finding (V1, V2, S1 to S15) */
 	const struct osp_setting *setting; /* NULL: severity missing, without a line */
 	const char *value;		   /* missing: the value to set */
 	const char *variable;		   /* missing: what to set; else the setting's */

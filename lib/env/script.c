@@ -39,7 +39,7 @@ static size_t find_export(const char *text, size_t bytes, const char *option, si
 
 /* Takes #SBATCH --export=..., read as Slurm does: blanks separate words, quotes keep them together.
  * A line that begins with #! begins a script, even in a here-document. */
-static int take_comment(void *context, const char *text, size_t bytes, int line)
+static int take_comment(void *context, const char *text, size_t bytes, int line, int column)
 {
 	static const char mark[] = "#SBATCH", option[] = "--export";
 	struct osp_shell_word at = {.line = line};
@@ -49,14 +49,14 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 	const char *found = text;
 	int rc;
 
-	if (bytes > 1 && text[1] == '!')
+	if (bytes > 1 && text[1] == '!' && column == 1)
 		reading->begun = false;
 	if (bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
 		return 0;
 	if (osp_script_options_of_comment(&reading->script->options, &reading->script->arena, text,
-					  bytes, line, reading->begun))
+					  bytes, line, column, reading->begun))
 		return -1;
-	if (reading->begun)
+	if (reading->begun || column > 1)
 		return 0;
 	reading->lasting = true;
 	start = find_export(text, bytes, option, sizeof(option) - 1, &found);

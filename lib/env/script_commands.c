@@ -8,8 +8,6 @@
 
 #define SUBSTITUTED_BYTES_MAX (4 * OSP_SCRIPT_BYTES_MAX) /* read in $(...) */
 
-static const char *const reserved[] = {"if",	"then", "else", "elif", "do", "while",
-				       "until", "!",	"{",	"time", NULL};
 static const char *const exporters[] = {"export", "declare", "typeset", "readonly", "local", NULL};
 static const char *const launchers[] = {"srun", "sbatch", "salloc", NULL};
 static const char *const mpi[] = {"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", NULL};
@@ -49,8 +47,7 @@ static void note_program(struct command *command, const char *word)
 {
 	const char *name = osp_shell_base_name(word);
 
-	command->leading = !strcmp(name, "env") || !strcmp(name, "exec") ||
-			   osp_shell_is_one_of(name, reserved);
+	command->leading = !strcmp(name, "env") || !strcmp(name, "exec");
 	command->exporting |= osp_shell_is_one_of(name, exporters);
 	command->env |= !strcmp(name, "env");
 	command->launcher |= osp_shell_is_one_of(name, launchers);
@@ -229,6 +226,7 @@ static int take_substitutions(struct osp_reading *reading, const struct osp_shel
 {
 	const char *at = word->text, *end = at + strlen(at), *body;
 	struct osp_shell_word inner = *word;
+	bool before = reading->in_words;
 	size_t bytes;
 	int rc = 0;
 
@@ -243,8 +241,29 @@ static int take_substitutions(struct osp_reading *reading, const struct osp_shel
 		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
 		rc = inner.text ? read_inner(reading, &inner) : -1;
 	}
-	reading->in_words = false;
+	reading->in_words = before;
 	return rc;
+}
+
+/* Ends what $((A=1)) in a word sets. */
+static void take_arithmetics(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	const char *at = word->unexpanded ? strstr(word->text, "$((") : NULL, *end;
+
+	for (; at && (end = strstr(at, "))")); at = strstr(end, "$(("))
+		osp_reading_arithmetic(reading, at + 3, (size_t)(end - at) - 3);
+}
+
+/* Takes what a shell puts into words, and nothing else of them. */
+static int take_expansions(struct osp_reading *reading, const struct osp_shell_word *words,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		take_arithmetics(reading, &words[i]);
+		if (take_substitutions(reading, &words[i]))
+			return -1;
+	}
+	return 0;
 }
 
 /* Takes the words of a command one after the other. */
@@ -270,7 +289,7 @@ static int take_words(struct osp_reading *reading, struct command *command)
 			return -1;
 		else if (command->unexporting)
 			osp_reading_end(reading, word->text, name_bytes, OSP_COURSE_UNEXPORTED);
-		if (take_substitutions(reading, word))
+		if (take_expansions(reading, word, 1))
 			return -1;
 		i++;
 	}
@@ -291,6 +310,8 @@ static int take_builtin(struct osp_reading *reading, const struct osp_shell_word
 		reading->inner = true;
 		return rc;
 	}
+	for (size_t i = 1; i < count && (!strcmp(name, "let") || !strcmp(name, "((")); i++)
+		osp_reading_arithmetic(reading, words[i].text, strlen(words[i].text));
 	if (!strcmp(name, "read") && count > 1)
 		set = words[count - 1].text;
 	else if (!strcmp(name, "printf") && count > 2 && !strcmp(words[1].text, "-v"))
@@ -330,13 +351,15 @@ static int keep_options(struct osp_reading *reading, const struct osp_shell_word
 {
 	struct osp_script_options *kept = &reading->script->options;
 	struct osp_flow *flow = &reading->courses.flow;
-	size_t steps = kept->commands;
-	bool branch = osp_flow_may_not_run(flow, osp_flow_block(flow));
+	size_t steps = kept->commands, before = kept->count;
+	bool branch = osp_flow_now_may_not_run(flow);
 
 	if (osp_script_options_of_command(kept, &reading->script->arena, words, count,
 					  reading->outer && reading->step,
 					  branch ? OSP_DOUBT_BRANCH : OSP_DOUBT_NONE))
 		return -1;
+	for (size_t i = before; i < kept->count; i++)
+		osp_reading_place(reading, &kept->list[i].line, &kept->list[i].column);
 	if (!reading->outer)
 		reading->one_node =
 			kept->commands > steps &&
@@ -344,8 +367,11 @@ static int keep_options(struct osp_reading *reading, const struct osp_shell_word
 	return 0;
 }
 
-int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count)
+/* Takes the words that set variables and give options. Returns 0, or -1. */
+static int take_settings(struct osp_reading *reading, const struct osp_shell_word *words,
+			 size_t count)
 {
+	static const char *const printers[] = {"echo", "printf", NULL};
 	/* options without a program belong to an array */
 	bool options = count && *words[0].text == '-';
 	struct command command = {.words = words,
@@ -354,22 +380,44 @@ int osp_reading_command(void *context, const struct osp_shell_word *words, size_
 				  .launcher = options,
 				  .mpi = options,
 				  .container = options};
+	int rc = take_setter(reading, words, count);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (count && osp_shell_is_one_of(words[0].text, printers))
+		return take_expansions(reading, words, count);
+	return take_words(reading, &command);
+}
+
+/* Notes the programs that a command starts, or may start. */
+static void note_starts(struct osp_reading *reading, const struct osp_shell_word *words,
+			size_t count)
+{
+	static const char *const readers[] = {".", "source", "eval", NULL};
+
+	if (count && osp_shell_is_one_of(words[0].text, readers))
+		osp_course_may_start(&reading->courses);
+	if (!reading->inner && osp_flow_starts_program(&reading->courses.flow, words, count))
+		osp_course_start(&reading->courses, reading->script->settings);
+}
+
+int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count)
+{
 	struct osp_reading *reading = context;
 	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
-	int rc;
 
 	reading->begun = true;
 	reading->inner = false;
-	reading->alone = is_only_assignments(words, count);
-	reading->lasting = is_only_assignments(words + skipped, count - skipped);
-	if (!reading->in_words && keep_options(reading, words + skipped, count - skipped))
+	if (take_expansions(reading, words, skipped))
 		return -1;
-	rc = take_setter(reading, words + skipped, count - skipped);
-	if (rc < 0 || (!rc && take_words(reading, &command)))
+	words += skipped;
+	count -= skipped;
+	reading->alone = reading->lasting = is_only_assignments(words, count);
+	if (!reading->in_words && keep_options(reading, words, count))
 		return -1;
-	if (!reading->inner &&
-	    osp_flow_starts_program(&reading->courses.flow, words + skipped, count - skipped))
-		osp_course_start(&reading->courses, reading->script->settings);
+	if (take_settings(reading, words, count))
+		return -1;
+	note_starts(reading, words, count);
 	if (!reading->outer)
 		osp_course_command_ends(&reading->courses);
 	return 0;

@@ -14,6 +14,7 @@ struct osp_setting_course {
 	bool unexported; /* the last of these */
 	bool hidden;	 /* a program was started without it */
 	size_t starts;	 /* the programs that were started before it, and those without it */
+	size_t before;	 /* those before it */
 };
 
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
@@ -21,8 +22,11 @@ int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, b
 	if (osp_make_room((void **)&courses->list, &courses->room, courses->count,
 			  sizeof(*courses->list)))
 		return -1;
-	courses->list[courses->count++] = (struct osp_setting_course){
-		.block = osp_flow_block(&courses->flow), .lasts = lasts, .starts = courses->starts};
+	courses->list[courses->count++] =
+		(struct osp_setting_course){.block = osp_flow_block(&courses->flow),
+					    .lasts = lasts,
+					    .starts = courses->starts,
+					    .before = courses->starts};
 	if (osp_flow_may_not_run(&courses->flow, courses->list[courses->count - 1].block))
 		setting->doubt = OSP_DOUBT_BRANCH;
 	return courses->flow.failed ? -1 : 0;
@@ -75,10 +79,12 @@ static void end_one(struct osp_courses *courses, size_t index, struct osp_settin
 void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, const char *name,
 		    size_t name_bytes, enum osp_course_end how)
 {
-	uint32_t block = osp_flow_block(&courses->flow);
+	uint32_t block;
 
-	if (courses->flow.at.piped || courses->ends++ >= OSP_COURSE_ENDS_MAX)
+	if (courses->flow.at.piped || courses->flow.at.apart ||
+	    courses->ends++ >= OSP_COURSE_ENDS_MAX)
 		return;
+	block = osp_flow_block(&courses->flow);
 	for (size_t i = 0; i < courses->count; i++) {
 		const struct osp_setting_course *course = &courses->list[i];
 
@@ -154,6 +160,12 @@ void osp_course_start(struct osp_courses *courses, const struct osp_setting *set
 		start_without(courses, settings, courses->hidden[i]);
 	start_within(courses);
 	courses->starts++;
+	osp_flow_note_start(&courses->flow, courses->starts);
+}
+
+void osp_course_may_start(struct osp_courses *courses)
+{
+	osp_flow_note_start(&courses->flow, courses->starts + 1);
 }
 
 void osp_course_command_ends(struct osp_courses *courses)
@@ -167,7 +179,9 @@ void osp_course_finish(const struct osp_courses *courses, struct osp_setting *se
 	for (size_t i = 0; i < courses->count; i++) {
 		const struct osp_setting_course *course = &courses->list[i];
 
-		if (course->hidden && is_unused(courses, course))
+		if ((course->hidden && is_unused(courses, course)) ||
+		    (course->lasts &&
+		     osp_flow_starts_none(&courses->flow, course->block, course->before)))
 			settings[i].gone = true;
 	}
 }

@@ -59,6 +59,10 @@ void osp_course_hide(struct osp_courses *courses, const char *name);
 /* Notes that the present command starts a program. */
 void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings);
 
+/* Notes that the present command may start a program that the script does not name, which counts
+ * only for settings that a subshell would take along. */
+void osp_course_may_start(struct osp_courses *courses);
+
 /* Notes the end of a command that is in no other. */
 void osp_course_command_ends(struct osp_courses *courses);
 

@@ -16,6 +16,8 @@ struct osp_flow_block {
 	bool may_not_run;
 	bool doubtful; /* it may not run though the block around it does */
 	bool sure;     /* a loop whose body runs at least once, an `if` whose condition is true */
+	bool process;  /* a function that is a text in a process of its own */
+	size_t last_start; /* of a process: the number of the last program that it starts */
 };
 
 static const struct osp_flow_block script = {.kind = SCRIPT};
@@ -124,7 +126,10 @@ static void end_bracket(struct osp_flow *flow)
 
 void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 {
+	flow->at.apart = mark == OSP_SHELL_APART;
 	switch (mark) {
+	case OSP_SHELL_APART:
+		break;
 	case OSP_SHELL_END:
 		end_list(flow);
 		break;
@@ -249,7 +254,9 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 	} else if (!strcmp(word, "function")) {
 		flow->at.function = true;
 		return count > 1 ? 2 : 1;
-	} else if (strcmp(word, "!") != 0 && strcmp(word, "time") != 0) {
+	} else if (!strcmp(word, "time")) {
+		return count > 1 && !strcmp(words[1].text, "-p") ? 2 : 1;
+	} else if (strcmp(word, "!") != 0) {
 		return 0;
 	}
 	/* the list begins anew within, and goes on after the end */
@@ -273,6 +280,7 @@ size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *word
 	bool negated = false, listed = flow->at.listed;
 	size_t at = 0, taken;
 
+	flow->at.own = 0;
 	if (kind == ARRAY)
 		return 0;
 	if (kind == CASE && strcmp(words[0].text, "esac") != 0)
@@ -292,8 +300,13 @@ struct osp_flow_place osp_flow_enter(struct osp_flow *flow, bool apart)
 	struct osp_flow_place before = flow->at;
 
 	flow->at = (struct osp_flow_place){.block = osp_flow_block(flow)};
-	if (apart)
+	if (apart) {
+		uint32_t around = flow->at.block;
+
 		push(flow, FUNCTION, false);
+		if (flow->at.block != around)
+			flow->blocks[flow->at.block - 1].process = true;
+	}
 	return before;
 }
 
@@ -306,7 +319,19 @@ void osp_flow_leave(struct osp_flow *flow, struct osp_flow_place before)
 
 uint32_t osp_flow_block(struct osp_flow *flow)
 {
-	return flow->at.optional ? add_block(flow, GROUP, true) : flow->at.block;
+	struct osp_flow_place *at = &flow->at;
+	bool alone = at->piped || at->apart;
+
+	if (!at->optional && !alone)
+		return at->block;
+	if (!at->own)
+		at->own = add_block(flow, alone ? SUBSHELL : GROUP, at->optional);
+	return at->own;
+}
+
+bool osp_flow_now_may_not_run(const struct osp_flow *flow)
+{
+	return flow->at.optional || block_at(flow, flow->at.block)->may_not_run;
 }
 
 bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block)
@@ -331,6 +356,21 @@ uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block)
 	while (block && block_at(flow, block)->kind != SUBSHELL)
 		block = block_at(flow, block)->kind == FUNCTION ? 0 : block_at(flow, block)->parent;
 	return block;
+}
+
+void osp_flow_note_start(struct osp_flow *flow, size_t number)
+{
+	for (uint32_t block = flow->at.block; block; block = block_at(flow, block)->parent)
+		flow->blocks[block - 1].last_start = number;
+}
+
+bool osp_flow_starts_none(const struct osp_flow *flow, uint32_t block, size_t number)
+{
+	const struct osp_flow_block *at = block_at(flow, block);
+
+	while (at->kind != SUBSHELL && at->kind != FUNCTION && at->kind != SCRIPT)
+		at = block_at(flow, at->parent);
+	return (at->kind == SUBSHELL || at->process) && at->last_start <= number;
 }
 
 uint32_t osp_flow_as_sure(const struct osp_flow *flow, uint32_t block)

@@ -31,6 +31,8 @@ struct osp_flow_place {
 	bool tested;	/* the command before was a test */
 	bool function;	/* a function's name came last */
 	bool piped;	/* a | came before, so that what it sets ends with it */
+	bool apart;	/* | or & comes after, with the same effect */
+	uint32_t own;	/* the block of this command alone; 0: not made */
 };
 
 /* Begins zeroed. */
@@ -47,12 +49,15 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark);
 /* Notes the reserved words with which a command begins. Returns how many there are. */
 size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *words, size_t count);
 
-/* Begins and ends a text that is read within the script; `apart`: as a function of its own. */
+/* Begins and ends a text that is read within the script; `apart`: in a process of its own. */
 struct osp_flow_place osp_flow_enter(struct osp_flow *flow, bool apart);
 void osp_flow_leave(struct osp_flow *flow, struct osp_flow_place before);
 
 /* Returns the block of the command that was noted last. */
 uint32_t osp_flow_block(struct osp_flow *flow);
+
+/* Returns whether the command that was noted last may not run. */
+bool osp_flow_now_may_not_run(const struct osp_flow *flow);
 
 /* Returns whether commands of the block may not run. */
 bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block);
@@ -65,6 +70,13 @@ bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer
 
 /* Returns the innermost subshell around the block, in its function; 0: there is none. */
 uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block);
+
+/* Notes the number of a program that the command may start, for the processes around it. */
+void osp_flow_note_start(struct osp_flow *flow, size_t number);
+
+/* Returns whether the block lies in a process of its own (a subshell, $(...), bash -c) that starts
+ * no program with a higher number than this. */
+bool osp_flow_starts_none(const struct osp_flow *flow, uint32_t block, size_t number);
 
 /* Returns the outermost block, in its function and subshell, that runs only if this one does
  * too. */

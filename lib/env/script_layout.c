@@ -121,19 +121,28 @@ static bool is_flag(const char *word, const struct flag *flag)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Returns the value to which the script sets a variable, if there is only one; else NULL. */
-static const char *only_setting(const struct osp_script *script, const char *name, size_t bytes)
+/*
+ * Returns the value to which the script sets a variable, if there is only one; else NULL. One that
+ * no program gets counts unless another comes after it, before `line`: the flag may be in a
+ * variable that is made of it.
+ */
+static const char *only_setting(const struct osp_script *script, const char *name, size_t bytes,
+				int line)
 {
 	const char *value = NULL;
+	bool gone = false;
 
 	for (size_t i = 0; i < osp_script_count(script); i++) {
 		const struct osp_setting *one = osp_script_at(script, i);
 
 		if (strncmp(one->name, name, bytes) != 0 || one->name[bytes])
 			continue;
+		if (gone && one->line <= line)
+			value = NULL;
 		if (one->unexpanded || (value && strcmp(value, one->value) != 0))
 			return NULL;
 		value = one->value;
+		gone = one->gone;
 	}
 	return value;
 }
@@ -157,8 +166,9 @@ static bool whole_number(const char *text, size_t bytes, double *number)
 	return !*end && (*number == -1 || *number >= 1) && *number <= NUMBER_MOST;
 }
 
-/* Reads "$X", "${X}" or "${X:-8}", by the script's settings. */
-static bool expanded_number(const struct osp_script *script, const char *text, double *number)
+/* Reads "$X", "${X}" or "${X:-8}" of a line, by the script's settings. */
+static bool expanded_number(const struct osp_script *script, const char *text, int line,
+			    double *number)
 {
 	bool braced = text[0] == '$' && text[1] == '{';
 	const char *name = text + 1 + braced, *rest, *set;
@@ -169,7 +179,7 @@ static bool expanded_number(const struct osp_script *script, const char *text, d
 	while (isalnum((unsigned char)name[bytes]) || name[bytes] == '_')
 		bytes++;
 	rest = name + bytes;
-	set = bytes ? only_setting(script, name, bytes) : NULL;
+	set = bytes ? only_setting(script, name, bytes, line) : NULL;
 	if (set)
 		return whole_number(set, strlen(set), number) &&
 		       (braced ? strchr(rest, '}') != NULL && strchr(rest, '}')[1] == '\0'
@@ -183,10 +193,15 @@ static bool expanded_number(const struct osp_script *script, const char *text, d
 	return rest[1 + bytes] == '}' && !rest[2 + bytes] && whole_number(rest + 1, bytes, number);
 }
 
+static int line_of(const struct finding *finding, const struct osp_shell_word *word)
+{
+	return finding->inner ? finding->line : word->line;
+}
+
 static int refuse_value(const struct finding *finding, const struct osp_shell_word *word,
 			const char *value)
 {
-	int line = finding->inner ? finding->line : word->line;
+	int line = line_of(finding, word);
 
 	if (strchr(value, '$') || strchr(value, '`'))
 		return osp_error_at(
@@ -222,8 +237,7 @@ static int take_switch(struct finding *finding, const struct flag *flag,
 		found->model.gradients = OSP_GRADIENTS_ZERO1;
 		return 0;
 	case TARGET_OLD:
-		return osp_error_at(finding->error, finding->file,
-				    finding->inner ? finding->line : word->line,
+		return osp_error_at(finding->error, finding->file, line_of(finding, word),
 				    finding->inner ? 0 : word->column,
 				    "Megatron-LM refuses --model-parallel-size; type "
 				    "--tensor-model-parallel-size");
@@ -273,13 +287,13 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 
 	if (reports_framework(flag) && !finding->found->framework) {
 		finding->found->framework = flag->framework;
-		finding->found->line = finding->inner ? finding->line : word->line;
+		finding->found->line = line_of(finding, word);
 	}
 	if (is_switch(flag->target))
 		return take_switch(finding, flag, word);
 	value = value ? value + 1 : next ? next->text : "";
 	if (!whole_number(value, strlen(value), &number) &&
-	    !expanded_number(finding->script, value, &number))
+	    !expanded_number(finding->script, value, line_of(finding, word), &number))
 		/* a model's shape only improves a figure; a layout was asked for */
 		return reports_framework(flag) && !finding->said
 			       ? refuse_value(finding, word, value)
@@ -411,7 +425,8 @@ static int read_all(const char *file, const char *text, size_t text_bytes, bool 
 	memset(found, 0, sizeof(*found));
 	if (!script)
 		return -1;
-	rc = osp_shell_read(text, text_bytes, &reader);
+	rc = osp_script_dos_line(script) ? osp_shell_read_dos(text, text_bytes, &reader)
+					 : osp_shell_read(text, text_bytes, &reader);
 	take_job(script, found);
 	take_stated(script, "NVLINK_DOMAIN_SIZE", &found->domain_size);
 	take_stated(script, "NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN", &found->domain_ranks);

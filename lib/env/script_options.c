@@ -310,6 +310,36 @@ static void note_starter(struct osp_script_options *options, const struct osp_sh
 	}
 }
 
+/* Returns whether the program is a script of the user's own, which may start others anywhere: it
+ * has a path or ends in .sh, or a shell runs it. */
+static bool is_own_script(const struct osp_shell_word *words, size_t count)
+{
+	static const char *const openers[] = {"exec", "nohup", "env", "time", "command", NULL};
+	static const char *const shells[] = {"bash", "sh", "zsh", "ksh", "dash", NULL};
+	size_t at = 0, name_bytes, length;
+	const char *name;
+	bool shell = false;
+
+	for (; at < count; at++) {
+		name = osp_shell_base_name(words[at].text);
+		if (osp_shell_is_one_of(name, shells))
+			shell = true;
+		else if (!osp_shell_is_assignment(words[at].text, &name_bytes) &&
+			 !osp_shell_is_one_of(name, openers) && *words[at].text != '-')
+			break;
+		else if (shell && !strncmp(words[at].text, "-c", 2))
+			return false; /* its text is read */
+	}
+	if (at == count)
+		return false;
+	length = strlen(words[at].text);
+	if (strstr(name, "python") == name || !strcmp(name, "torchrun"))
+		return false;
+	return shell || (length > 3 && !strcmp(words[at].text + length - 3, ".sh")) ||
+	       (strchr(words[at].text, '/') && strncmp(words[at].text, "/usr/bin/", 9) != 0 &&
+		strncmp(words[at].text, "/bin/", 5) != 0);
+}
+
 /* Returns the index of PyTorch's launcher among the words; `count` if it is not there. */
 static size_t find_torchrun(const struct osp_shell_word *words, size_t count)
 {
@@ -347,7 +377,8 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 	if (!count || !strcmp(words[0].text, "echo") || !strcmp(words[0].text, "printf"))
 		return 0;
 	note_starter(options, words, count);
-	options->starts_elsewhere |= torchrun < count && is_led(words, torchrun);
+	options->starts_elsewhere |= (torchrun < count && is_led(words, torchrun)) ||
+				     (torchrun == count && is_own_script(words, count));
 	option.torchrun = torchrun < count || *words[0].text == '-';
 	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
 		at++;
@@ -384,14 +415,16 @@ static bool next_word(const char *text, size_t bytes, size_t *at, size_t *start,
 }
 
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
-				  const char *text, size_t bytes, int line, bool late)
+				  const char *text, size_t bytes, int line, int column, bool late)
 {
 	struct osp_script_option option = {.of = OSP_OPTION_OF_SBATCH, .line = line};
 	size_t at = sizeof("#SBATCH") - 1, start, end;
 
-	if (late) {
-		option = (struct osp_script_option){
-			.of = OSP_OPTION_OF_NOBODY, .name = "#SBATCH", .line = line, .column = 1};
+	if (late || column > 1) {
+		option = (struct osp_script_option){.of = OSP_OPTION_OF_NOBODY,
+						    .name = "#SBATCH",
+						    .line = line,
+						    .column = column};
 		return next_word(text, bytes, &at, &start, &end)
 			       ? add(options, arena, &option, text + start, bytes - start)
 			       : 0;

@@ -31,7 +31,7 @@ enum osp_option_of {
 	OSP_OPTION_OF_SBATCH,
 	OSP_OPTION_OF_SRUN,
 	OSP_OPTION_OF_PROGRAM,
-	OSP_OPTION_OF_NOBODY /* a line #SBATCH after the first command: name "#SBATCH" */
+	OSP_OPTION_OF_NOBODY /* a line #SBATCH that sbatch does not read: name "#SBATCH" */
 };
 
 struct osp_script_option {
@@ -54,7 +54,7 @@ struct osp_script_options {
 	uint32_t count, room;
 	size_t commands, calls; /* seen so far */
 	bool starts_elsewhere;	/* a command starts, or may start, programs on other nodes: srun,
-				   ssh, $LAUNCHER torchrun */
+				   ssh, $LAUNCHER torchrun, ./start_workers.sh */
 	bool too_many;		/* they were not all kept */
 };
 
@@ -64,10 +64,10 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 				  const struct osp_shell_word *words, size_t count, bool in_step,
 				  enum osp_doubt doubt);
 
-/* Reads a line that begins with #SBATCH, without its end. `late`: it comes after the first
- * command. Returns as above. */
+/* Reads a comment that begins with #SBATCH, without its end. `column`: above 1, it comes after
+ * blanks; `late`: it comes after the first command. Returns as above. */
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
-				  const char *text, size_t bytes, int line, bool late);
+				  const char *text, size_t bytes, int line, int column, bool late);
 
 void osp_script_options_free(struct osp_script_options *options);
 

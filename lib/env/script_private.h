@@ -60,6 +60,13 @@ void osp_reading_export(struct osp_reading *reading, const char *name, size_t na
 void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_bytes,
 		     enum osp_course_end how);
 
+/* Ends the settings of the variables that an arithmetic expression sets: A=1, A+=1, A++, --A. */
+void osp_reading_arithmetic(struct osp_reading *reading, const char *text, size_t bytes);
+
+/* Sets the place of something in a text within the script: the script's line, or, if that is
+ * unknown, the text's beginning. */
+void osp_reading_place(const struct osp_reading *reading, int *line, int *column);
+
 /* Hides a variable from the present command. */
 void osp_reading_hide(struct osp_reading *reading, const char *name);
 

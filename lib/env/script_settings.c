@@ -2,6 +2,7 @@
 /* script_settings.c - keeps what a job script sets, with its value, its place and its course */
 #include "lib/env/script_private.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,19 +87,17 @@ static int append(struct osp_reading *reading, struct osp_setting *setting)
 	return 0;
 }
 
-/* Sets the place of a setting in a text within the script: the script's line, or, if that is
- * unknown, the text's beginning. */
-static void place_outside(const struct osp_reading *reading, struct osp_setting *setting)
+void osp_reading_place(const struct osp_reading *reading, int *line, int *column)
 {
 	const struct osp_shell_word *outer = reading->outer;
 
 	if (!outer)
 		return;
-	if (setting->line > 1 && outer->whole_lines) {
-		setting->line += outer->line - 1;
+	if (*line > 1 && outer->whole_lines) {
+		*line += outer->line - 1;
 	} else {
-		setting->line = outer->line;
-		setting->column = outer->column;
+		*line = outer->line;
+		*column = outer->column;
 	}
 }
 
@@ -106,6 +105,46 @@ void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_
 		     enum osp_course_end how)
 {
 	osp_course_end(&reading->courses, reading->script->settings, name, name_bytes, how);
+}
+
+/* Returns whether the text begins with an operator that sets what stands before it. */
+static bool sets_before(const char *text, const char *end)
+{
+	size_t left = (size_t)(end - text);
+
+	if (left > 1 && (!memcmp(text, "++", 2) || !memcmp(text, "--", 2)))
+		return true;
+	if (left > 2 && (!memcmp(text, "<<", 2) || !memcmp(text, ">>", 2)))
+		text += 2;
+	else if (left > 1 && strchr("+-*/%&|^", *text))
+		text++;
+	return text < end && *text == '=' && (text + 1 == end || text[1] != '=');
+}
+
+void osp_reading_arithmetic(struct osp_reading *reading, const char *text, size_t bytes)
+{
+	const char *end = text + bytes, *after;
+	bool stepped = false; /* ++ or -- came before */
+
+	for (const char *at = text; at < end; at = after) {
+		size_t length = osp_value_name_length(at, end);
+
+		if (!length) {
+			after = at + 1;
+			while (isdigit((unsigned char)*at) && after < end &&
+			       isalnum((unsigned char)*after))
+				after++; /* 0x1f */
+			if (!isspace((unsigned char)*at))
+				stepped = at > text && strchr("+-", *at) && at[-1] == *at;
+			continue;
+		}
+		after = at + length;
+		while (after < end && isspace((unsigned char)*after))
+			after++;
+		if (stepped || sets_before(after, end))
+			osp_reading_end(reading, at, length, OSP_COURSE_UNSET);
+		stepped = false;
+	}
 }
 
 void osp_reading_hide(struct osp_reading *reading, const char *name)
@@ -119,18 +158,10 @@ void osp_reading_hide(struct osp_reading *reading, const char *name)
  * there is none; hides it from the command that has the new one for itself. */
 static void replace(struct osp_reading *reading, const struct osp_setting *setting)
 {
-	size_t name_bytes = strlen(setting->name);
-	const char *at = setting->value;
-
-	if (setting->fallback || setting->extends)
+	if (setting->fallback || setting->adds)
 		return;
-	while (setting->unexpanded && (at = strchr(at, '$'))) {
-		at += 1 + (at[1] == '{');
-		if (!strncmp(at, setting->name, name_bytes))
-			return;
-	}
 	if (reading->lasting)
-		osp_reading_end(reading, setting->name, name_bytes, OSP_COURSE_UNSET);
+		osp_reading_end(reading, setting->name, strlen(setting->name), OSP_COURSE_UNSET);
 	if (!reading->lasting || reading->outer)
 		osp_course_hide(&reading->courses, setting->name);
 }
@@ -151,7 +182,7 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 		reading->too_many = true;
 		return -1;
 	}
-	place_outside(reading, &setting);
+	osp_reading_place(reading, &setting.line, &setting.column);
 	if (setting.unexpanded &&
 	    osp_value_is_default(value, value_bytes, name, name_bytes, &value, &value_bytes)) {
 		setting.unexpanded = false;
@@ -171,9 +202,10 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 	if (reading->adds) {
 		setting.extends |= !setting.unexpanded;
 		setting.unexpanded = true;
-	} else {
-		replace(reading, &setting);
 	}
+	setting.adds = reading->adds ||
+		       (setting.unexpanded && osp_value_mentions(setting.value, setting.name));
+	replace(reading, &setting);
 	return append(reading, &setting);
 }
 

@@ -16,6 +16,7 @@
  *	S12 torchrun's processes in each of several tasks of a node, more than it has GPUs
  *	S13 a port on which a user's program cannot listen
  *	S14 torchrun of several nodes that nothing starts on the other nodes
+ *	S15 #SBATCH after blanks, which sbatch does not read
  *
  * Any thread, any daemon: no shared state.
  */

@@ -29,7 +29,7 @@ int osp_shape_option(const struct osp_judging *judging, const struct osp_rule *r
 const struct osp_script_option *osp_shape_of_step(const struct osp_judging *judging, size_t command,
 						  const char *name);
 
-/* Judges S10 to S14. Returns 0, or -1 as soon as `take` does. */
+/* Judges S10 to S15. Returns 0, or -1 as soon as `take` does. */
 int osp_shape_start(const struct osp_judging *judging);
 
 #endif

@@ -17,6 +17,14 @@ static const struct osp_rule late_rule = {
 	.cure = "move the line above the first command",
 	.source = "https://slurm.schedmd.com/sbatch.html"};
 
+static const struct osp_rule indented_rule = {
+	.id = "S15",
+	.severity = OSP_SEVERITY_HARMFUL,
+	.reason = "sbatch reads #SBATCH only where a line begins with it, so that the job is not "
+		  "what the line asks for",
+	.cure = "no blanks before it, or another comment",
+	.source = "https://github.com/SchedMD/slurm/blob/slurm-22-05-8-1/src/sbatch/opt.c"};
+
 static const struct osp_rule dos_rule = {
 	.id = "S11",
 	.severity = OSP_SEVERITY_FATAL,
@@ -64,7 +72,8 @@ static int judge_late(const struct osp_judging *judging, const struct osp_script
 
 	if (option->of != OSP_OPTION_OF_NOBODY)
 		return 0;
-	return osp_shape_setting(judging, &late_rule, &setting, true);
+	return osp_shape_setting(judging, option->column > 1 ? &indented_rule : &late_rule,
+				 &setting, true);
 }
 
 static int judge_line_ends(const struct osp_judging *judging)
@@ -207,10 +216,24 @@ static bool is_bad_port(const char *text)
 	return port > 0 && (port < PRIVILEGED_PORTS || port >= PORTS);
 }
 
+/* Returns whether a later setting adds to the value, so that programs get another. */
+static bool is_added_to(const struct osp_script *script, const struct osp_setting *setting)
+{
+	for (size_t i = osp_script_count(script); i-- > 0;) {
+		const struct osp_setting *one = osp_script_at(script, i);
+
+		if (one == setting)
+			break;
+		if (one->adds && !strcmp(one->name, setting->name))
+			return true;
+	}
+	return false;
+}
+
 static int judge_port(const struct osp_judging *judging, const struct osp_setting *setting)
 {
 	if (strcmp(setting->name, "MASTER_PORT") != 0 || setting->unexpanded || setting->gone ||
-	    !is_bad_port(setting->value))
+	    !is_bad_port(setting->value) || is_added_to(judging->script, setting))
 		return 0;
 	return osp_shape_setting(judging, &port_rule, setting, true);
 }

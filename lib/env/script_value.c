@@ -49,6 +49,19 @@ bool osp_value_is_same(const char *value, size_t value_bytes, const char *name, 
 	       (!braced || (value[1] == '{' && value[value_bytes - 1] == '}'));
 }
 
+bool osp_value_mentions(const char *value, const char *name)
+{
+	size_t name_bytes = strlen(name);
+
+	while ((value = strchr(value, '$'))) {
+		value += 1 + (value[1] == '{');
+		if (!strncmp(value, name, name_bytes) &&
+		    !isalnum((unsigned char)value[name_bytes]) && value[name_bytes] != '_')
+			return true;
+	}
+	return false;
+}
+
 size_t osp_value_name_length(const char *text, const char *end)
 {
 	size_t length = 0;

@@ -21,6 +21,9 @@ bool osp_value_extends(const char *value, size_t value_bytes, const char *name, 
 /* Returns whether the value is only the variable's own: $A or ${A}. */
 bool osp_value_is_same(const char *value, size_t value_bytes, const char *name, size_t name_bytes);
 
+/* Returns whether a shell puts the variable's earlier value into the value: $A or ${A... */
+bool osp_value_mentions(const char *value, const char *name);
+
 /* Returns the length of a variable's name at `text`; 0: there is none. */
 size_t osp_value_name_length(const char *text, const char *end);
 

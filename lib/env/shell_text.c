@@ -41,7 +41,8 @@ struct scanner {
 	struct delimiter delimiters[DELIMITERS_MAX];
 	size_t delimiter_count;
 	bool runs_shell;
-	int searches; /* that failed */
+	int searches;	 /* that failed */
+	int arithmetics; /* (( that were none */
 	bool failed;
 };
 
@@ -394,14 +395,25 @@ static void pass_documents(struct scanner *s)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Returns whether only blanks come before in the line. */
+static bool begins_line(const struct scanner *s)
+{
+	for (size_t at = s->line_start; at < s->at; at++) {
+		if (s->text[at] != ' ' && s->text[at] != '\t')
+			return false;
+	}
+	return true;
+}
+
 static void take_comment(struct scanner *s)
 {
 	const char *start = s->text + s->at;
 	const char *end = memchr(start, '\n', s->bytes - s->at);
 	size_t length = end ? (size_t)(end - start) : s->bytes - s->at;
 
-	if (s->at == s->line_start && s->reader->comment &&
-	    s->reader->comment(s->reader->context, start, length, s->line))
+	if (s->reader->comment && begins_line(s) &&
+	    s->reader->comment(s->reader->context, start, length, s->line,
+			       (int)(s->at - s->line_start) + 1))
 		s->failed = true;
 	advance(s, length);
 }
@@ -427,6 +439,33 @@ static size_t function_brackets(const struct scanner *s)
 	return peek(s, ahead) == ')' ? ahead + 1 : 0;
 }
 
+/* Takes ((...)), unless the brackets are two subshells. Returns whether it did. */
+static bool take_arithmetic(struct scanner *s)
+{
+	size_t end = 0;
+
+	if (s->in_word || peek(s, 0) != '(' || peek(s, 1) != '(' || s->arithmetics >= SEARCHES_MAX)
+		return false;
+	end = find_bracket(s, s->at + 1);
+	if (!end || end + 1 >= s->bytes || s->text[end + 1] != ')') {
+		s->arithmetics++;
+		return false;
+	}
+	end_command(s);
+	say(s, OSP_SHELL_ARRAY);
+	say(s, OSP_SHELL_ARRAY);
+	take_bytes(s, 2);
+	end_word(s);
+	if (s->at < end)
+		take_bytes(s, end - s->at);
+	s->unexpanded = true;
+	end_command(s);
+	say(s, OSP_SHELL_CLOSE);
+	say(s, OSP_SHELL_CLOSE);
+	advance(s, 2);
+	return true;
+}
+
 /* Takes ; & | ( ) and those of two characters. */
 static void take_separator(struct scanner *s)
 {
@@ -435,9 +474,9 @@ static void take_separator(struct scanner *s)
 		enum osp_shell_mark mark;
 	} marks[] = {{';', ';', OSP_SHELL_CASE_END}, {';', '&', OSP_SHELL_CASE_END},
 		     {'&', '&', OSP_SHELL_AND},	     {'|', '|', OSP_SHELL_OR},
-		     {';', '\0', OSP_SHELL_END},     {'&', '\0', OSP_SHELL_END},
-		     {'|', '\0', OSP_SHELL_PIPE},    {'(', '\0', OSP_SHELL_OPEN},
-		     {')', '\0', OSP_SHELL_CLOSE}};
+		     {'|', '&', OSP_SHELL_PIPE},     {';', '\0', OSP_SHELL_END},
+		     {'&', '\0', OSP_SHELL_END},     {'|', '\0', OSP_SHELL_PIPE},
+		     {'(', '\0', OSP_SHELL_OPEN},    {')', '\0', OSP_SHELL_CLOSE}};
 	char c = peek(s, 0), next = peek(s, 1), before = s->at ? s->text[s->at - 1] : '\0';
 	size_t brackets = function_brackets(s), i = 0;
 	bool array = c == '(' && (s->in_word || next == '(' || before == '(');
@@ -448,9 +487,12 @@ static void take_separator(struct scanner *s)
 		s->in_word = false;
 		s->word.length_bytes = 0;
 	}
-	end_command(s);
 	while (marks[i].first != c || (marks[i].second && marks[i].second != next))
 		i++;
+	if ((s->in_word || s->count) &&
+	    (marks[i].mark == OSP_SHELL_PIPE || (c == '&' && next != c)))
+		say(s, OSP_SHELL_APART);
+	end_command(s);
 	say(s, brackets ? OSP_SHELL_FUNCTION : array ? OSP_SHELL_ARRAY : marks[i].mark);
 	advance(s, brackets ? brackets : marks[i].second ? 2 : 1);
 }
@@ -482,7 +524,8 @@ static void take_next(struct scanner *s)
 	} else if (c == '<' || c == '>' || (c == '&' && peek(s, 1) == '>')) {
 		take_redirection(s);
 	} else if (c && strchr(";&|()", c)) {
-		take_separator(s);
+		if (!take_arithmetic(s))
+			take_separator(s);
 	} else {
 		take_bytes(s, 1);
 	}

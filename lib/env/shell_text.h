@@ -36,19 +36,22 @@ enum osp_shell_mark {
 	OSP_SHELL_OR,
 	OSP_SHELL_PIPE,
 	OSP_SHELL_OPEN,	    /* ( */
-	OSP_SHELL_ARRAY,    /* the bracket of A=(a b), and each of (( */
+	OSP_SHELL_ARRAY,    /* the bracket of A=(a b), and each of ((...)) */
 	OSP_SHELL_CLOSE,    /* ), also after a pattern of `case` */
 	OSP_SHELL_CASE_END, /* ;; ;& or ;;& */
+	OSP_SHELL_APART,    /* before a command that | or & ends, so that it is a process of its
+			       own */
 	OSP_SHELL_FUNCTION  /* NAME(), which is no command */
 };
 
 struct osp_shell_reader {
 	void *context;
-	/* Takes one simple command, without redirections. Words live during the call. -1 stops. */
+	/* Takes one simple command, without redirections. ((...)) has two words: "((" and its text.
+	 * Words live during the call. -1 stops. */
 	int (*command)(void *context, const struct osp_shell_word *words, size_t count);
-	/* Takes a comment that begins a line, without its end; `text` is not terminated. -1
-	 * stops. NULL: not asked. */
-	int (*comment)(void *context, const char *text, size_t text_bytes, int line);
+	/* Takes a comment that begins a line, also after blanks, without its end; `text` is not
+	 * terminated. -1 stops. NULL: not asked. */
+	int (*comment)(void *context, const char *text, size_t text_bytes, int line, int column);
 	bool variables; /* bodies that `read` puts into a variable are read too */
 	/* Takes what ends a command, and brackets, in the order of the text. NULL: not asked. */
 	void (*mark)(void *context, enum osp_shell_mark mark);

@@ -578,6 +578,12 @@ adapters() {
 	expect_line 0 'job.sh:4:1: harmful: #SBATCH --exclusive # all: sbatch reads no #SBATCH after the first command, so that the job is not what the line asks for' \
 		env_of --script job.sh
 	[[ $(env_of --script job.sh | grep -c S10) == 1 ]]
+	# after blanks, before and after the first command
+	printf '#!/bin/bash\n#SBATCH -N2 --exclusive\n #SBATCH --no-requeue\nsrun a\nif b; then\n\t#SBATCH -N3\nfi # #SBATCH -N4\n' >job.sh
+	expect_line 0 'job.sh:3:2: harmful: #SBATCH --no-requeue: sbatch reads #SBATCH only where a line begins with it, so that the job is not what the line asks for' \
+		env_of --script job.sh
+	[[ $(env_of --script job.sh | sed -nE 's/^job.sh:([0-9:]+) .*/\1/p') == $'3:2:\n6:2:' ]]
+	[[ $(env_of --script job.sh | grep -c S15) == 2 ]]
 	# of a script in a script, which begins anew
 	printf '#!/bin/bash\ncd x\nsbatch <<EOF\n#!/bin/bash\n#SBATCH -N2\nsrun a\nEOF\ncat >f <<EOF\n#SBATCH -N3\nEOF\n' >job.sh
 	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
@@ -604,6 +610,9 @@ adapters() {
 	fatal "${head}srun --gres=gpu:h100:8 python -m torch.distributed.run --nproc_per_node=2 a\n" S12
 	fatal "${head}srun bash -c 'torchrun --nproc_per_node=8 a'\n" S12
 	fatal "#SBATCH --exclusive\nsrun -N2 -n16 torchrun --nproc_per_node=8 a\n" S12
+	# the line of a text within
+	fatal "${head}srun bash -c '\ncd x\n  torchrun --nproc_per_node=8 a'" S12
+	grep -q '^job.sh:4:12: fatal: --nproc-per-node' said
 	fine "${head}srun --ntasks-per-node=1 torchrun --nproc-per-node 8 a\n"
 	fine "${head}srun -n4 torchrun --nproc-per-node 8 a\n"
 	fine "${head}srun torchrun --nproc-per-node 1 a\n"
@@ -635,6 +644,12 @@ adapters() {
 		fine "export MASTER_PORT=$port\nsrun a\n"
 		fine "srun torchrun --rdzv-endpoint=\$M:$port --master-port=$port a\n"
 	done
+	# what is added to, or set by arithmetic, is another port
+	for more in 'MASTER_PORT+=00' 'MASTER_PORT=${MASTER_PORT}00' 'MASTER_PORT=$(expr $MASTER_PORT + 29000)' 'let MASTER_PORT+=29000' \
+		'((MASTER_PORT += 29000))' '((MASTER_PORT=1<<15))' ': $((MASTER_PORT += 29000))' 'declare -i MASTER_PORT; MASTER_PORT+=29000'; do
+		fine "export MASTER_PORT=295\n$more\nsrun a\n"
+	done
+	fatal 'export MASTER_PORT=295\nMASTER_PORTS+=1\nMASTER_PORT2=${MASTER_PORT}1\n((MASTER_PORT == 295))\nsrun a\n' S13
 	fine 'srun torchrun --rdzv-endpoint=$M a\n'
 	fine 'srun torchrun --rdzv-backend=etcd-v2 --rdzv-endpoint=etcd:80 a\n'
 	fatal 'srun torchrun --rdzv-backend=c10d --rdzv-endpoint=$M:80 a\n' S13
@@ -655,6 +670,14 @@ adapters() {
 	fine "${head}ibrun torchrun --nnodes=4 a\n"
 	fine "${head}python submit.py --nnodes=4\n"
 	fine "${head}echo torchrun --nnodes=4\nif a; then echo torchrun --nnodes=4; fi\n"
+	# a script of the user's own may start the others
+	fine "${head}./start_workers.sh &\ntorchrun --nnodes=4 a\n"
+	fine "${head}torchrun --nnodes=4 a &\nnohup bash -x start_workers\n"
+	fine "${head}A=b ~/bin/start-workers\ntorchrun --nnodes=4 a\n"
+	fatal "${head}/opt/venv/bin/python prepare.py\nsource venv/bin/activate\n/usr/bin/nvidia-smi\ntorchrun --nnodes=4 a\n" S14
+	fatal "${head}bash -c 'cd x'\n./venv/bin/torchrun --nnodes=4 a\n" S14
+	# a command in \$(...) starts nothing, also the second one
+	fatal "$head"'IP=$(cd $(pwd); srun -N1 hostname -i)\ntorchrun --nnodes=4 a\n' S14
 	fatal "${head}\$PYTHON -m torch.distributed.run --nnodes=4 a\n" S14
 	fatal "${head}apptainer exec \$IMAGE torchrun --nnodes=4 a\n" S14
 	fatal "${head}ARGS=(--nnodes=4)\ntorchrun \"\${ARGS[@]}\" a\n" S14
@@ -686,6 +709,9 @@ adapters() {
 		export NCCL_DEBG=INFO NCCL_TIMEOUT=1800
 		mpirun -x NCCL_ALGO=${NCCL_ALGO} -x NCCL_PROTO=$NCCL_PROTO a
 		mpirun -x NCCL_ALGO=${NCCL_ALG} a
+		if true
+		then NCCL_BUFFSIZ=1; fi
+		while true; do NCCL_MIN_CTA=1; export NCCL_MAX_CTA=1; a; done
 	END
 	env_of --for dgx-h100 --script job.sh >said
 	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*).*/\1/p' said) - <<-END
@@ -694,6 +720,9 @@ adapters() {
 		job.sh:4:8: harmful
 		job.sh:4:23: note
 		job.sh:6:11: harmful
+		job.sh:8:6: note
+		job.sh:9:16: note
+		job.sh:9:39: harmful
 	END
 }
 

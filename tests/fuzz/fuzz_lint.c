@@ -2,7 +2,8 @@
 /*
  * fuzz_lint.c - any text as a job script: settings with places in it, in its order
  *
- * Parser: lib/env/script.c lib/env/script_options.c lib/env/shell_text.c
+ * Parser: lib/env/script.c lib/env/script_commands.c lib/env/script_settings.c
+ * Parser: lib/env/script_options.c lib/env/shell_text.c
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -121,6 +121,14 @@ static void settings_are_seen(void **state)
 		 "3:9 A=b; 4:1 C=d"},
 		{"cat <<< A=b\nC=d\n", "2:1 C=d"},
 		{"((x = 1 << 2))\nA=b\n", "2:1 A=b"}, /* no here-document */
+		/* words that are reserved only where a command begins, and words that are shown */
+		{"cmd do A=b then C=d\necho do A=b env C=d\n", ""},
+		{"case $x in A=b) C=d;; esac\nfor i in A=b; do C=d; done\n", "1:17 C=d; 2:18 C=d"},
+		{"echo $(A=b cmd) C=d\nfor i in $(A=b cmd); do a; done\n", "1:6 A=b; 2:10 A=b"},
+		{"time -p A=b cmd\n! A=b cmd\n", "1:9 A=b; 2:3 A=b"},
+		/* arithmetic, and brackets that look like it */
+		{"((A=1))\nif ((A=1)); then B=c; fi\n", "2:18 B=c"},
+		{"((A=b cmd) | (C=d cmd))\n", "1:3 A=b; 1:15 C=d"},
 		/* not closed */
 		{"echo don't\nA=b\n", "2:1 A=b"},
 		{"echo \"a\nA=b\n", "2:1 A=b"},
@@ -174,7 +182,12 @@ static void no_text_takes_long(void **state)
 	} cases[] = {
 		{false, "X=", "$(a)", "", 1000000},   {false, "X=", "$(", ")", 1000000},
 		{true, "", "export A\n", "", 300000}, {true, "export", " A", "", 1000000},
-		{true, "A=\nX=", "$A", "", 1000000},
+		{true, "A=\nX=", "$A", "", 1000000},  {false, "", "(", "", 4000000},
+		{false, "", "((a) ", "", 800000},     {false, "", "((a))", "", 800000},
+		{false, "", "unset A|", "", 500000},  {false, "", "A|", "", 1000000},
+		{true, "X=", "$((A=1))", "", 400000}, {true, "let", " A=1", "", 800000},
+		{true, "((", "A=1,", "))", 500000},   {false, "", "#SBATCH\n ", "", 400000},
+		{true, "", "(A=1\n", "", 10},
 	};
 	struct osp_text text = OSP_TEXT_INIT, settings = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
@@ -411,7 +424,7 @@ static void what_no_program_gets_is_no_finding(void **state)
 		{"bash -x s -c 'A=1; cmd'\n", "1:14 A [w]"},
 		{"X=$(A=1 srun cmd)\n", "1:1 A [w]"},
 		{"X=$(\n\ncd x; A=1 srun cmd)\n", "3:7 A [w]"},
-		{"X=$((A=1))$(a;A=1)\n", "1:1 A [w]"},
+		{"X=$((A=1))$(a;A=1 b)\n", "1:1 A [w]"},
 		{"X=\"$(a)$(A=1 b)\"\n", "1:1 A [w]"},
 		/* what is unset in a subshell or behind a pipe is set after it */
 		{"A=1\n(unset A)\ncmd\n", "1:1 A [w]"},
@@ -441,6 +454,45 @@ static void what_no_program_gets_is_no_finding(void **state)
 		{"A=1\nread -r A <f\ncmd\n", ""},
 		{"A=1\nprintf -v A %s b\ncmd\n", ""},
 		{"A=1\nprintf A\ncmd\n", "1:1 A [w]"},
+		/* what a process of its own takes back, or takes along and starts nothing */
+		{"A=1\nunset A | cat\ncmd\n", "1:1 A [w]"},
+		{"A=1\nunset A |& cat\ncmd\n", "1:1 A [w]"},
+		{"A=1\nunset A &\ncmd\n", "1:1 A [w]"},
+		{"A=1\ncd x && unset A & cmd\n", "1:1 A [w]"},
+		{"A=1\nunset A && cd x\ncmd\n", ""},
+		{"A=1\ncd x & unset A\ncmd\n", ""},
+		{"A=1\na |& unset A\ncmd\n", "1:1 A [w]"},
+		{"A=1\nA=2 & cmd\n", "1:1 A [w]"},
+		{"A=1\nunset A 2>&1\ncmd\n", ""},
+		{"A=1\nunset A &>f\ncmd\n", ""},
+		{"(export A=1)\ncmd\n", ""},
+		{"(export A=1; cd x)\ncmd\n", ""},
+		{"(cmd; export A=1)\ncmd\n", ""},
+		{"(export A=1; cmd)\n", "1:9 A [w]"},
+		{"(export A=1; (a | b))\n", "1:9 A [w]"},
+		{"(export A=1; . f)\n", "1:9 A [w]"},
+		{"(export A=1; eval \"$x\")\n", "1:9 A [w]"},
+		{"(f() { export A=1; }; f; cmd)\n", "1:15 A [w]"},
+		{"f() (export A=1)\nf\ncmd\n", "1:13 A [w]"},
+		{"(export A=1; if a; then b; fi)\n", "1:9 A [w]"},
+		{"export A=1 &\ncmd\n", ""},
+		{"A=1 cmd | cat\nA=1 cmd &\n", "1:1 A [w]; 2:1 A [w]"},
+		{"X=$(export A=1)\nY=$(export A=1; cmd)\n", "2:1 A [w]"},
+		{"bash -c 'export A=1'\nbash -c 'export A=1; cmd'\n", "2:9 A [w]"},
+		/* arithmetic sets variables */
+		{"A=1\nlet A=2\ncmd\n", ""},
+		{"A=1\nlet 'B = 1, A += 2'\ncmd\n", ""},
+		{"A=1\nlet A++\ncmd\n", ""},
+		{"A=1\n((A = 2))\ncmd\n", ""},
+		{"A=1\n((A <<= 2))\ncmd\n", ""},
+		{"A=1\n((--A))\ncmd\n", ""},
+		{"A=1\nC=$((A += 2))\ncmd\n", ""},
+		{"A=1\n: $((A++)) $((B++))\ncmd\n", ""},
+		{"A=1\n((A == 2))\n((C = A + 0xA - A))\n((A <= 1)); ((1A=1))\ncmd\n", "1:1 A [w]"},
+		{"A=1\nif [ a ]; then ((A = 2)); fi\ncmd\n", "1:1 A [w] replaced"},
+		/* what is made of another variable with a longer name is set anew */
+		{"A=1\nA=$AB\ncmd\n", "2:1 A [w]"},
+		{"A=1\nA=$(x $A)\ncmd\n", "1:1 A [w]; 2:1 A [w]"},
 		/* scripts of another language */
 		{"#!/usr/bin/env python3\nA=1\ncmd\n", ""},
 		{"#!/usr/bin/python3.11 -u\nA=1\ncmd\n", ""},

@@ -80,8 +80,17 @@ static const struct {
 	 "job.sh:1:8: --tensor-model-parallel-size $TP: the shell puts this value in, and the "
 	 "script "
 	 "does not tell one number; say --layout=tp..,pp..,dp.. instead"},
-	{"TP=2\nTP=4\nsrun x --tensor-model-parallel-size $TP\n",
-	 "job.sh:3:8: --tensor-model-parallel-size $TP: the shell puts this value in, and the "
+	{"TP=2\nTP=4\nsrun x --tensor-model-parallel-size $TP\n", "Megatron-LM tp4 N0 G0 line 3"},
+	{"TP=2\nA=\"--tensor-model-parallel-size $TP --x\"\nTP=4\nsrun x $A\n",
+	 "job.sh:2: --tensor-model-parallel-size $TP: the shell puts this value in, and the script "
+	 "does not tell one number; say --layout=tp..,pp..,dp.. instead"},
+	/* line ends of DOS */
+	{"#SBATCH -N 4\r\nTP=8\r\nsrun x --tensor-model-parallel-size $TP\r\n",
+	 "Megatron-LM tp8 N4 G0 line 3"},
+	{"srun x \\\r\n  --tensor-model-parallel-size \\\r\n  8\r\n",
+	 "Megatron-LM tp8 N0 G0 line 2"},
+	{"TP=2\ncmd\nTP=4\nsrun x --tensor-model-parallel-size $TP\n",
+	 "job.sh:4:8: --tensor-model-parallel-size $TP: the shell puts this value in, and the "
 	 "script "
 	 "does not tell one number; say --layout=tp..,pp..,dp.. instead"},
 	{"TP=2\nsrun x --tensor-model-parallel-size ${TP}0\n",
