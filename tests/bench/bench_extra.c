@@ -13,20 +13,7 @@
 #include <stdlib.h>
 
 #include "tests/bench/rounds.h"
-
-static uint32_t later_s;
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-
-time_t __wrap_time(time_t *now)
-{
-	time_t later = __real_time(NULL) + later_s;
-
-	if (now)
-		*now = later;
-	return later;
-}
+#include "tests/unit/late_clock.h"
 
 #if OSP_HAVE_EXTRA_CONSTRAINTS
 
@@ -89,7 +76,7 @@ static double call(job_record_t *job, uint16_t mode)
 	us = bench_cpu_us() - start - slurm_us;
 	FREE_NULL_LIST(preempted);
 	bit_free(nodes);
-	later_s += 2;
+	late_s += 2;
 	return us;
 }
 

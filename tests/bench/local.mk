@@ -12,7 +12,7 @@ tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c
 tests_bench_simulate_place_LDADD = libonespine.la -lm
 if HAVE_SHADOW
 check_PROGRAMS += tests/bench/bench_exchange tests/bench/bench_components tests/bench/bench_extra
-tests_bench_bench_extra_SOURCES = tests/bench/bench_extra.c tests/unit/shadow_calls.h
+tests_bench_bench_extra_SOURCES = tests/bench/bench_extra.c tests/unit/late_clock.h tests/unit/shadow_calls.h
 tests_bench_bench_extra_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_bench_bench_extra_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM),--wrap=time
 tests_bench_bench_extra_LDADD = $(SHADOW_TEST_LIBS)

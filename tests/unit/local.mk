@@ -91,7 +91,7 @@ if HAVE_SODIUM
 if HAVE_MUNGE
 UNIT_TESTS += tests/unit/test_seal
 tests_unit_test_seal_SOURCES = tests/unit/test_seal.c host/seal/seal.c host/seal/seal.h \
-	host/files.c host/files.h host/record/secrets_file.c host/record/secrets_file.h
+	host/files.c host/files.h host/record/secrets_file.c host/record/secrets_file.h tests/unit/late_clock.h
 tests_unit_test_seal_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS)
 tests_unit_test_seal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=time
 tests_unit_test_seal_LDADD = $(UNIT_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS)

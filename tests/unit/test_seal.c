@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "host/seal/seal.h"
+#include "tests/unit/late_clock.h"
 
 #define FIRST	"1111111111111111111111111111111111111111111111111111111111111111"
 #define SECOND	"2222222222222222222222222222222222222222222222222222222222222222"
@@ -22,18 +23,6 @@
 
 static char folder[] = "/tmp/onespine-seal-XXXXXX";
 static char path[64];
-static time_t later_s; /* how much later it is for seal.c */
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-time_t __wrap_time(time_t *now)
-{
-	time_t is = __real_time(NULL) + later_s;
-
-	if (now)
-		*now = is;
-	return is;
-}
 
 static int make_folder(void **state)
 {
@@ -156,7 +145,7 @@ static void opens_nothing_of_another_key(void **state)
 static void is_good_for_a_time(void **state)
 {
 	static const struct {
-		time_t later_s;
+		time_t late_s;
 		bool good;
 	} cases[] = {
 		{LIFE_S - 5, true},
@@ -170,9 +159,9 @@ static void is_good_for_a_time(void **state)
 		struct osp_seal seal = gate_with("a " FIRST);
 		struct osp_text sealed = sealed_by(&seal);
 
-		later_s = cases[i].later_s;
+		late_s = cases[i].late_s;
 		assert_int_equal(opens(&seal, &sealed), cases[i].good);
-		later_s = 0;
+		late_s = 0;
 		osp_text_free(&sealed);
 		osp_seal_end(&seal);
 	}

@@ -543,21 +543,28 @@ static void lies_over_jobs_that_share(void **state)
 	assert_int_equal(free_at(0, NULL, over), 0);
 }
 
+/* On half of the first node's processors, in that partition. */
+static job_record_t *runs_on_half(uint32_t id, part_record_t *partition, time_t seconds)
+{
+	job_record_t *job = runs(id, 0, 1, seconds);
+
+	job->part_ptr = partition;
+	job->job_resrcs->cpus[0] = 4;
+	shadow_count_resized(job);
+	return job;
+}
+
 /* What jobs that lie over each other hold of a node is not added up; a partition may begin to share
  * while they run. */
 static void shared_processors_count_once(void **state)
 {
 	static char by_qos[] = "preempt/qos";
 	part_record_t *other = fake_partition("other", 0, NODES);
-	job_record_t *below, *above;
+	job_record_t *above;
 
 	(void)state;
-	below = runs(1, 0, 1, 100);
-	above = runs(2, 0, 1, 200);
-	above->part_ptr = other;
-	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
-	shadow_count_resized(below);
-	shadow_count_resized(above);
+	runs_on_half(1, default_part_loc, 100);
+	above = runs_on_half(2, other, 200);
 	assert_int_equal(free_at(0, NULL, NULL), 100);
 	default_part_loc->max_share = other->max_share = SHARED_FORCE | 1;
 	shadow_count_rebuilt();
@@ -568,22 +575,15 @@ static void shared_processors_count_once(void **state)
 	slurm_conf.preempt_type = by_qos; /* has one more row */
 	shadow_count_rebuilt();
 	assert_int_equal(free_at(0, NULL, NULL), 0);
-	slurm_conf.preempt_type = NULL;
 }
 
 /* PreemptMode=GANG lays jobs of all partitions over each other. */
 static void processors_count_once_by_gang_mode(void **state)
 {
-	job_record_t *below, *above;
-
 	(void)state;
 	slurm_conf.preempt_mode = PREEMPT_MODE_GANG;
-	below = runs(1, 0, 1, 100);
-	above = runs(2, 0, 1, 200);
-	above->part_ptr = fake_partition("other", 0, NODES);
-	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
-	shadow_count_resized(below);
-	shadow_count_resized(above);
+	runs_on_half(1, default_part_loc, 100);
+	runs_on_half(2, fake_partition("other", 0, NODES), 200);
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 }
 
@@ -591,24 +591,18 @@ static void processors_count_once_by_gang_mode(void **state)
 static void shared_processors_stay_shared(void **state)
 {
 	part_record_t *other = fake_partition("other", 0, NODES);
-	job_record_t *below, *above, *row;
+	job_record_t *above;
 
 	(void)state;
 	default_part_loc->max_share = other->max_share = SHARED_FORCE | 1;
-	below = runs(1, 0, 1, 100);
-	above = runs(2, 0, 1, 200);
-	above->part_ptr = other;
-	below->job_resrcs->cpus[0] = above->job_resrcs->cpus[0] = 4;
-	shadow_count_resized(below);
-	shadow_count_resized(above);
+	runs_on_half(1, default_part_loc, 100);
+	above = runs_on_half(2, other, 200);
 	default_part_loc->max_share = other->max_share = 1;
 	shadow_count_rebuilt();
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	shadow_count_resized(above); /* nor does another size change it */
 	assert_int_equal(free_at(0, NULL, NULL), 0);
-	row = runs(3, 0, 1, 300); /* which began later */
-	row->job_resrcs->cpus[0] = 4;
-	shadow_count_resized(row);
+	runs_on_half(3, default_part_loc, 300); /* which began later */
 	assert_int_equal(free_at(0, NULL, NULL), 200);
 	shadow_count_end(3);
 	/* nor do two of one partition, where it had more rows */

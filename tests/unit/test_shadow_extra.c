@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/late_clock.h"
 #include "tests/unit/no_memory.h"
 
 #define NODES SHADOW_NODES
@@ -21,20 +22,6 @@
 /* How often an expression was compared with the first node, by number; how long each look takes. */
 static uint32_t looks, looks_at[EXPRESSIONS], look_ms;
 static uint32_t compared; /* with any node */
-
-static uint32_t late_s; /* how much later the time is */
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-
-time_t __wrap_time(time_t *now)
-{
-	time_t later = __real_time(NULL) + late_s;
-
-	if (now)
-		*now = later;
-	return later;
-}
 
 /* Slurm's function, for these words. */
 bool __wrap_extra_constraints_test(elem_t *wanted, data_t *has);
@@ -58,7 +45,8 @@ bool __wrap_extra_constraints_test(elem_t *wanted, data_t *has)
 
 static int begin(void **state)
 {
-	looks = look_ms = late_s = 0;
+	looks = look_ms = 0;
+	late_s = 0;
 	memset(looks_at, 0, sizeof(looks_at));
 	extra_constraints_set_parsing(true);
 	return shadow_calls_begin(state);
@@ -251,7 +239,8 @@ static void excluded_nodes_are_open_to_others_at_a_start(void **state)
 static int begin_many(void **state)
 {
 	(void)state;
-	looks = look_ms = late_s = compared = 0;
+	looks = look_ms = compared = 0;
+	late_s = 0;
 	extra_constraints_set_parsing(true);
 	fake_shadow_begin(MANY_NODES, 256, "");
 	assert_int_equal(init(), SLURM_SUCCESS);
@@ -382,14 +371,6 @@ static const struct CMUnitTest tests[] = {
 };
 
 #else
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-
-time_t __wrap_time(time_t *now)
-{
-	return __real_time(now);
-}
 
 static void this_slurm_looks_at_no_extra(void **state)
 {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tests/unit/late_clock.h"
 #include "tests/unit/no_memory.h"
 
 #if OSP_ONE_NODE_ADDS_UP
@@ -19,20 +20,7 @@ static struct {
 	bool no_processor;
 } world[NODES];
 
-static long slow_ns;  /* how long each question takes */
-static time_t late_s; /* how much later it is by the shadow's clock */
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-
-time_t __wrap_time(time_t *now)
-{
-	time_t later = __real_time(NULL) + late_s;
-
-	if (now)
-		*now = later;
-	return later;
-}
+static long slow_ns; /* how long each question takes */
 
 static uint64_t gpus_of(int n, time_t at_s, bool forced)
 {
@@ -922,14 +910,6 @@ int main(void)
 }
 
 #else
-
-time_t __real_time(time_t *now);
-time_t __wrap_time(time_t *now);
-
-time_t __wrap_time(time_t *now)
-{
-	return __real_time(now);
-}
 
 static void slurm_adds_nothing_up(void **state)
 {

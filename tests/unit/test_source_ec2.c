@@ -537,85 +537,69 @@ static void levels_are_enough_while_no_node_runs(void **state)
 	osp_source_answer_clear(&told);
 }
 
-/* Before a first node runs EC2 is asked nothing about nodes: whether it would answer is probed. */
-static void whether_it_may_be_asked_is_known_before_a_node_runs(void **state)
+/* Asks, and expects ask() to return `rc` and to tell so why EC2 may not be asked. Returns whether
+ * EC2 answers. */
+static bool expect_unasked(const char *running, const char *groups, int rc, const char *unasked)
 {
 	struct osp_source_answer told;
 	struct osp_error error;
+	bool answers;
 
+	assert_int_equal(ask(running, NULL, groups, &told, &error), rc);
+	assert_string_equal(told.unasked, unasked);
+	answers = told.answers;
+	osp_source_answer_clear(&told);
+	return answers;
+}
+
+/* Before a first node runs EC2 is asked nothing about nodes: whether it would answer is probed. */
+static void whether_it_may_be_asked_is_known_before_a_node_runs(void **state)
+{
 	(void)state;
 	fake.unasked = "EC2 denies it";
 	for (int groups = 0; groups < 2; groups++) {
 		fake.probed = false;
-		assert_int_equal(ask("", NULL, groups ? GROUPS : NULL, &told, &error), 0);
-		assert_string_equal(told.unasked, "EC2 denies it");
-		osp_source_answer_clear(&told);
+		expect_unasked("", groups ? GROUPS : NULL, 0, "EC2 denies it");
 	}
 	fake.probed = false;
-	assert_int_equal(ask("n1", NULL, GROUPS, &told, &error), 0);
+	expect_unasked("n1", GROUPS, 0, "");
 	assert_false(fake.probed);
-	assert_string_equal(told.unasked, "");
-	osp_source_answer_clear(&told);
 }
 
 /* EC2 is throttled, or cannot be reached: what was known stays. */
 static void what_a_pause_may_heal_says_not_that_it_may_be_asked(void **state)
 {
-	struct osp_source_answer told;
-	struct osp_error error;
-
 	(void)state;
 	unasked_before = "EC2 denies it";
-	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
-	assert_string_equal(told.unasked, "EC2 denies it");
-	assert_false(told.answers);
-	osp_source_answer_clear(&told);
+	assert_false(expect_unasked("", NULL, 0, "EC2 denies it"));
 	fake.answers = true;
-	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
-	assert_string_equal(told.unasked, "");
-	assert_true(told.answers);
-	osp_source_answer_clear(&told);
+	assert_true(expect_unasked("", NULL, 0, ""));
 	/* a launch_groups that cannot be read: nobody was asked */
-	assert_int_equal(ask("", NULL, "?", &told, &error), -1);
-	assert_string_equal(told.unasked, "EC2 denies it");
-	osp_source_answer_clear(&told);
+	expect_unasked("", "?", -1, "EC2 denies it");
 }
 
 /* Nodes that run without an instance, as those of no cloud, are no reason to launch none ever. */
 static void it_may_be_asked_though_it_knows_none_of_the_nodes_that_run(void **state)
 {
-	struct osp_source_answer told;
-	struct osp_error error;
-
 	(void)state;
 	unasked_before = "EC2 denies it";
 	fake.answers = true;
-	assert_int_equal(ask("n1?", NULL, NULL, &told, &error), -1);
-	assert_true(told.answers);
-	assert_string_equal(told.unasked, "");
-	osp_source_answer_clear(&told);
+	assert_true(expect_unasked("n1?", NULL, -1, ""));
 }
 
 /* Instances have been found by addresses, and that is denied, until EC2 says that it is not. */
 static void addresses_that_were_denied_are_probed(void **state)
 {
-	struct osp_source_answer told;
-	struct osp_error error;
-
 	(void)state;
 	fake.answers = true;
-	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	expect_unasked("", NULL, 0, "");
 	assert_false(fake.addresses_probed);
-	osp_source_answer_clear(&told);
 	/* cut where it is long */
 	unasked_before = "EC2 denies DescribeInstances to a role of a long name: its po";
-	assert_int_equal(ask("", NULL, NULL, &told, &error), 0);
+	expect_unasked("", NULL, 0, "");
 	assert_true(fake.addresses_probed);
-	osp_source_answer_clear(&told);
 	/* an instance that Slurm knows needs no address */
-	assert_int_equal(ask("n1", NULL, NULL, &told, &error), 0);
-	assert_string_equal(told.unasked, "");
-	osp_source_answer_clear(&told);
+	expect_unasked("n1", NULL, 0, "");
 }
 
 static void without_the_nodes_that_run_it_is_no_answer(void **state)
