@@ -17,6 +17,7 @@ setup() {
 }
 
 teardown() {
+	end_watch
 	[[ -z ${fake_pid-} ]] || { kill "$fake_pid"; wait "$fake_pid" || true; } 2>/dev/null
 }
 
@@ -483,14 +484,13 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	# its words as systemd makes them of an empty variable
 	read -ra words <<<"${command//\$WATCH_OPTIONS/}"
 	"$ONESPINE" "${words[@]}" --nodes=map -o t >journal 2>&1 3>&- &
-	await_while $! grep -qx applied journal
-	kill $!
-	wait $!
+	watch_pid=$!
+	await_while $watch_pid grep -qx applied journal
+	watch_ends
 	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
 }
 
 @test "the watch asks at once about a new instance, and forgets the old one's place first" {
-	local watch_pid
 	start
 	with_keys
 	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
@@ -511,12 +511,10 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	state '.instances[0].id = "i-9"'
 	await_while $watch_pid line_count 2 -x applied journal
 	grep -q '"n1 i-9 0"' t
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "the watch forgets the place of an instance, and not that EC2 may not be asked" {
-	local watch_pid
 	start
 	with_keys
 	discover -o t
@@ -530,12 +528,11 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	await_while $watch_pid grep -q '^failed' journal
 	grep -qx 'place unknown: 1 node is another instance than the one placed' journal
 	grep -q '"unasked"' t
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "what an answer lacks is in the watch's journal, once until it came back" {
-	local watch_pid line="warning: EC2's answer: instance i-4 has no NetworkNodes (it does not run, or its type has none); left out"
+	local line="warning: EC2's answer: instance i-4 has no NetworkNodes (it does not run, or its type has none); left out"
 	asked() {
 		calls | grep -c DescribeInstanceTopology
 	}
@@ -550,12 +547,10 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	until grep -qx applied journal; do kill -0 $watch_pid; done
 	state '.instances[3].nodes = []'
 	until (($(grep -cxF "$line" journal) == 2)); do kill -0 $watch_pid; done
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "the watch asks again soon about a node that has just booted and that EC2 does not place yet" {
-	local watch_pid
 	start
 	with_keys
 	state '.instances[0].nodes = []'
@@ -565,12 +560,11 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	state
 	await_while $watch_pid grep -qx applied journal
 	grep -q '"n1 i-1 0"' t
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "reports: EC2 is asked at once for the first, and then no more often than the pauses allow, however many come" {
-	local watch_pid port end before
+	local port end before
 	mkdir conf
 	: >conf/slurm.conf
 	export SLURM_CONF=$PWD/conf/slurm.conf
@@ -604,8 +598,7 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	end=$((SECONDS + 30))
 	await_while $watch_pid asked_or_late
 	asked_more
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "a user: no file of it is his to write, his locks keep nobody, and his own run changes nothing" {
@@ -767,7 +760,6 @@ both() {
 }
 
 @test "several sources: the watch asks all of them" {
-	local watch_pid
 	both
 	"$ONESPINE" topology watch --from=ec2,infiniband --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
@@ -776,8 +768,7 @@ both() {
 	: >sweep.txt
 	await_while $watch_pid grep -q '^failed, the last good one stays: infiniband: ' journal
 	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }
 
 @test "survey: which gangs reservations can hold on one spine, before anything is launched" {

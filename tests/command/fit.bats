@@ -385,8 +385,8 @@ beside_refusal() {
 	# a time of days alone is taken as sbatch takes it, and said
 	expect_line 0 'onespine: warning: --time=1-: sbatch takes this for 1 day' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-
 	expect_line 0 'onespine: warning: --time=03-: sbatch takes this for 03 days' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 --time=03-
-	beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1- >days 2>words
-	beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-0 >days-and-hours 2>>words
+	beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1- >days 2>/dev/null
+	beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-0 >days-and-hours 2>/dev/null
 	diff days days-and-hours
 	# the running job's end is no whole number of minutes away
 	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)' \

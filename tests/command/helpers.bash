@@ -52,6 +52,18 @@ await_while() {
 	done
 }
 
+# watch_ends: the watch whose number is $watch_pid, as it has to at a SIGTERM
+watch_ends() {
+	kill "$watch_pid"
+	wait "$watch_pid"
+	watch_pid=
+}
+
+# end_watch: what a failed test leaves of it, for teardown
+end_watch() {
+	[[ -z ${watch_pid-} ]] || { kill "$watch_pid" || true; wait "$watch_pid" || true; } 2>/dev/null
+}
+
 # line_count COUNT GREP-ARGUMENT...: grep counts as many lines, of no file too
 line_count() {
 	(($(grep -c "${@:2}" 2>/dev/null) == $1))

@@ -255,7 +255,7 @@ holds_locks() {
 	[[ $(wc -l <shared/i-0123456789abcdef0.jsonl) == 1 ]]
 }
 
-@test "a full disk, and a shared folder that is none: each run says so and keeps its verdict and its status" {
+@test "a full disk: a run says so and keeps its verdict and its status" {
 	mkdir -p "${kept%/*}"
 	mount -t tmpfs -o size=16k,mode=755 onespine-test "${kept%/*}" || skip 'cannot mount'
 	head -c 16384 /dev/zero >"${kept%/*}/full" 2>/dev/null || true
@@ -263,6 +263,10 @@ holds_locks() {
 	umount "${kept%/*}"
 	echo "$output"
 	[[ $status == 0 && $output == *"onespine: warning: the run is not kept: $PWD/${kept%/*}"*'No space left on device'* ]]
+}
+
+@test "a shared folder that is none: each run says so and keeps its verdict and its status" {
+	local folder
 	: >shared
 	for folder in "$PWD/shared" "$PWD/shared/below"; do
 		policy 'history:' "  shared: $folder"

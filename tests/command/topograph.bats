@@ -13,6 +13,10 @@ setup() {
 	model
 }
 
+teardown() {
+	end_watch
+}
+
 # model [LEAVES]: two leaves under a spine, n9 is no node of Slurm's; written whole, as by rename
 model() {
 	cat >model.new <<-END
@@ -93,7 +97,6 @@ discover() {
 }
 
 @test "the watch follows the file" {
-	local watch_pid
 	"$ONESPINE" topology watch --from="topograph:$PWD/model.yaml" --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
 	await_while $watch_pid grep -qx applied journal
@@ -105,6 +108,5 @@ discover() {
 	sed -i 's/n\[5-9\]/n[5-8,10]/' model.yaml
 	nine_nodes() { [[ $(onespine topology show t) == "9 nodes: 1 nvlink of 4, 2 leaves of 4 to 5, 1 spine of 9"* ]]; }
 	await_while $watch_pid nine_nodes
-	kill $watch_pid
-	wait $watch_pid
+	watch_ends
 }

@@ -257,9 +257,9 @@ no_step_runs() {
 }
 
 @test "a topology on a file system that does not answer: a launch goes on by the topology in use, and ends after launch_place" {
+	mount_fuse "$BATS_TEST_TMPDIR/silent" silent_fuse.py
 	job=$(gang 8)
 	await_job "$job" CONFIGURING
-	mount_fuse "$BATS_TEST_TMPDIR/silent" silent_fuse.py
 	replace_by_link "$BATS_TEST_TMPDIR/silent/onespine.topology"
 	await 10 waits_for_a_file_system
 	start_nodes n1 n2 n3 n4 n5 n6 n7 n8
