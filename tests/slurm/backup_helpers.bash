@@ -10,12 +10,6 @@ add_backup_line() {
 	sed -i '/^SlurmctldHost=/a SlurmctldHost=onespine-backup(127.0.0.2)' "$ONESPINE_CLUSTER/slurm.conf"
 }
 
-# restart: slurmctld ends and begins
-restart() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
-}
-
 # start_backup: another slurmctld with a host name and a pid file of its own
 start_backup() {
 	printf '127.0.0.1 localhost %s\n127.0.0.2 onespine-backup\n' "$(hostname -s)" \

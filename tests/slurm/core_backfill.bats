@@ -19,10 +19,6 @@ hold_minutes() {
 	await 30 none_pending hold
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 # starts_in JOB MINUTES: backfill's estimate, within a minute either way; the test may have taken a while until now
 starts_in() {
 	local start

@@ -16,10 +16,6 @@ setup() {
 	free_all
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 waits_unheld() {
 	[[ $(job_state "$1") == PENDING && $(job_field "$1" Priority) != 0 ]]
 }

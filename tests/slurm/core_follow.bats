@@ -58,10 +58,6 @@ note() {
 	job_field "$1" AdminComment
 }
 
-note_holds() {
-	[[ $(note "$1") == *"$2"* ]]
-}
-
 # times_since PATTERN: how many such lines slurmctld has written since the mark
 times_since() {
 	tail -n "+$((LOG_MARK + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -cE -- "$1"
@@ -207,13 +203,6 @@ leaves() {
 	holds "$(submit_refused --gang -N2)" 'no fabric topology is in force here'
 	named first | put_in_force
 	placed_under first
-}
-
-# restart COMMAND...: it runs while slurmctld is down
-restart() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	"$@"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
 @test "what came in force by itself is kept over a restart in which the file is broken" {

@@ -15,10 +15,6 @@ note() {
 	job_field "$1" AdminComment
 }
 
-note_holds() {
-	[[ $(note "$1") == *"$2"* ]]
-}
-
 # let_go NODE: ends the job of hold there; a waiting gang may have the node before anybody looks
 let_go() {
 	scancel --name="hold-$1"

@@ -27,10 +27,6 @@ teardown() {
 	end_test
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 none_used() {
 	[[ $(scontrol -o show licenses onespine) == *' Used=0 '* ]]
 }

@@ -29,10 +29,6 @@ beside() {
 	equal "$(scontrol show config | sed -n 's/^TopologyPlugin *= //p')" "$plugin"
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 core_assertions() {
 	hold 'n1,n5'
 	job=$(submit --gang -N4 --exclusive)

@@ -43,10 +43,6 @@ setup() {
 	free_all
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 gone_from() {
 	local node
 	for node in $(hostnames "$1"); do

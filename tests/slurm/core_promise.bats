@@ -392,7 +392,7 @@ setup_file() {
 	on_one_spine "$job"
 	scontrol requeuehold "$job"
 	await 30 job_is "$job" PENDING
-	await 30 none_left_over
+	await 30 none_completing
 	tempt
 	scontrol release "$job"
 	begin_soon "$job" || true
@@ -400,10 +400,6 @@ setup_file() {
 	release n3
 	await_job "$job" RUNNING 40
 	on_one_spine "$job"
-}
-
-none_left_over() {
-	! squeue -h -t COMPLETING -o %i | grep -q .
 }
 
 @test "slurmrestd submits as sbatch does" {

@@ -39,14 +39,6 @@ tasks() {
 	sed -n 's/^task //p' | sort -n | awk '{print $2}' | paste -sd' '
 }
 
-# recount: Slurm goes on counting a node that left a running whole-node job as one that nobody may share (make_node_idle()), and
-# once such a job has ended there, the next may wait until the node answers a ping: SlurmdTimeout/3 and more. A slurmctld that
-# starts counts by the jobs that it has.
-recount() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
-}
-
 # by_node TEXT: how many tasks each node has
 by_node() {
 	sed -n 's/^task //p' <<<"$1" | awk '{print $2}' | sort | uniq -c | awk '{print $2 ":" $1}' | paste -sd' '
@@ -66,14 +58,17 @@ as_slurm() {
 		srun sh -c '$tell' 2>&1
 		scontrol update NodeName=n5 State=RESUME" -N8 --no-kill --gang=spine)
 	equal "$(tasks <<<"$printed" | tr ' ' '\n' | sort | paste -sd' ')" 'n1 n2 n3 n4 n6 n7 n8' "$printed"
-	recount
+	# Slurm goes on counting a node that left a running whole-node job as one that nobody may share
+	# (make_node_idle()), and once such a job has ended there, the next may wait until the node answers
+	# a ping: SlurmdTimeout/3 and more. A slurmctld that starts counts by the jobs that it has.
+	restart
 }
 
 @test "a running gang made smaller by its own script starts further steps" {
 	printed=$(in_job "scontrol update JobId=\$SLURM_JOB_ID NumNodes=6
 		srun sh -c '$tell' 2>&1" -N8 --gang=spine -D "$BATS_TEST_TMPDIR")
 	equal "$(tasks <<<"$printed" | wc -w)" 6 "$printed"
-	recount
+	restart # which counts anew, as above
 }
 
 @test "srun -c without a number of tasks fills the nodes" {

@@ -35,10 +35,6 @@ setup() {
 	free_all
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 is_requeued() {
 	(($(job_field "$1" Restarts) >= 1))
 }

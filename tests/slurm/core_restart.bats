@@ -40,23 +40,12 @@ reconfigure() {
 	cluster reconfigure --dir "$ONESPINE_CLUSTER"
 }
 
-# restart [COMMAND...]: the command runs while slurmctld is down
-restart() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	"$@"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
-}
-
 log_lacks() {
 	! log_since "$1" || fail "the log has: $1"
 }
 
 note() {
 	job_field "$1" AdminComment
-}
-
-note_holds() {
-	[[ $(note "$1") == *"$2"* ]]
 }
 
 # never_held JOB SECONDS: it waits so long, and its priority is never taken away

@@ -56,10 +56,6 @@ note() {
 	job_field "$1" AdminComment
 }
 
-note_holds() {
-	[[ $(note "$1") == *"$2"* ]]
-}
-
 nodes_of() {
 	job_nodes "$1" | paste -sd' '
 }
@@ -135,7 +131,7 @@ refused() {
 		'core c3 t2' 'spine s1 c1' 'spine s2 c1' 'spine s3 c2' 'spine s4 c3' \
 		'leaf l1 s1 n[1-2]' 'leaf l2 s1 n3' 'leaf l3 s2 n[4-6]' 'leaf l4 s3 n[7-9]' 'leaf l5 s4 n[10-12]'
 	runs --gang=leaf -N3
-	equal "$(job_domains "$job" leaf | wc -l)" 1
+	on_one_spine "$job" leaf
 	scancel "$job"
 	runs --gang=spine -N3
 	on_one_spine "$job"
@@ -210,7 +206,7 @@ refused() {
 	holds "$output" "$above"
 	hold 'n1,n7'
 	waits 'waits: 6 nodes on one zone' --gang=zone@00:01 -N6
-	stays 2 job_is "$job" PENDING
+	stays 3 job_is "$job" PENDING
 	policy <<<'defaults: {level: region}'
 	log_mark
 	cluster reconfigure --dir "$ONESPINE_CLUSTER"
@@ -219,7 +215,7 @@ refused() {
 	run onespine doctor
 	holds "$output" "level 'region' is above the zones, and several zones never form one gang; say zone or a level below"
 	runs --gang=zone -N4
-	equal "$(job_domains "$job" zone | wc -l)" 1
+	on_one_spine "$job" zone
 }
 
 @test "a level of zones of which none is known bounds nothing, and @TIME passes over it" {
@@ -227,8 +223,8 @@ refused() {
 	refused '2 nodes on one zone asked for' --gang=zone -N2
 	refused '7 nodes on one spine asked for' --gang=spine -N7
 	hold 'n1,n7'
-	waits 'waits: 6 nodes on one spine' --gang=spine@00:04 -N6
-	await_job "$job" RUNNING
+	waits 'waits: 6 nodes on one spine' --gang=spine@00:10 -N6
+	await_job "$job" RUNNING 40
 	equal "$(job_spines "$job" | paste -sd' ')" 's1 s2'
 	runs --gang=region -N4
 }
@@ -545,10 +541,7 @@ update() {
 
 @test "--exclusive in a partition of OverSubscribe=FORCE shares nodes as any job there does, under one spine" {
 	reconfigure
-	for node in n{1..12}; do
-		submit -p forced --job-name=fill -w "$node" -N1 -n2 >/dev/null
-	done
-	await 30 none_pending fill
+	fill forced 'n[1-12]' -n2
 	stock=$(submit -p forced -N2 -w 'n[1-2]' --exclusive)
 	await_job "$stock" RUNNING
 	gang=$(submit -p forced --gang -N4 --exclusive)
@@ -558,10 +551,7 @@ update() {
 
 @test "in a partition of OverSubscribe=FORCE:1 a gang starts over jobs of another such partition, as any job does" {
 	reconfigure
-	for node in n{1..12}; do
-		submit -p twice --job-name=fill -w "$node" -N1 -n8 >/dev/null
-	done
-	await 30 none_pending fill
+	fill twice 'n[1-12]' -n8
 	stock=$(submit -p once -N2 --ntasks-per-node=4 -w 'n[1-2]')
 	await_job "$stock" RUNNING
 	gang=$(submit -p once --gang -N4 --ntasks-per-node=4)
@@ -569,22 +559,13 @@ update() {
 	on_one_spine "$gang"
 }
 
-none_completing() {
-	[[ -z $(squeue -h -t COMPLETING) ]]
-}
-
 @test "jobs that lie over each other still do when their partitions cease to share: a gang starts beside them" {
-	local node gone=()
+	local gone
 	reconfigure
-	for node in n{1..12}; do
-		submit -p once --job-name=fill -w "$node" -N1 -n4 >/dev/null
-		gone+=("$(submit -p once --job-name=fill -w "$node" -N1 -n4)")
-	done
-	await 30 none_pending fill
-	for node in n{1..12}; do
-		submit -p twice --job-name=fill -w "$node" -N1 -n4 >/dev/null
-	done
-	await 30 none_pending fill
+	fill once 'n[1-12]' -n4
+	fill once 'n[1-12]' -n4
+	gone=("${job_on[@]}")
+	fill twice 'n[1-12]' -n4
 	scancel "${gone[@]}"
 	await 30 none_completing
 	scontrol update PartitionName=once OverSubscribe=NO

@@ -17,14 +17,9 @@ setup_file() {
 		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=FORCE:1'
 }
 
-# fill PARTITION HOSTLIST: a job on all cores of each node; job_on[NODE] is its number
-fill() {
-	local node
-	declare -gA job_on
-	for node in $(hostnames "$2"); do
-		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 -n8 --time=60)
-	done
-	await 30 none_pending fill
+# fill_cores PARTITION HOSTLIST: a job on all cores of each node; job_on[NODE] is its number
+fill_cores() {
+	fill "$1" "$2" -n8 --time=60
 }
 
 cores_of() {
@@ -36,16 +31,12 @@ has_started() {
 	[[ $(job_state "$1") =~ ^(RUNNING|SUSPENDED)$ ]]
 }
 
-none_completing() {
-	[[ -z $(squeue -h -t COMPLETING) ]]
-}
-
 has_reason() {
 	[[ $(job_reason "$1") == "$2" ]]
 }
 
 @test "a gang starts on one spine whose jobs are suspended for it, and the other spine's run on" {
-	fill low 'n[1-8]'
+	fill_cores low 'n[1-8]'
 	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10 -x n1)
 	await_job "$gang" RUNNING
 	equal "$(job_spines "$gang")" s2
@@ -54,7 +45,7 @@ has_reason() {
 }
 
 @test "a spine with free nodes enough is taken before anybody is suspended" {
-	fill low 'n[1-4]'
+	fill_cores low 'n[1-4]'
 	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10)
 	await_job "$gang" RUNNING
 	equal "$(job_spines "$gang")" s2
@@ -62,8 +53,8 @@ has_reason() {
 }
 
 @test "backfill starts a gang over jobs that are suspended for it, as it does for a job confined to their spine" {
-	fill high n1
-	fill low 'n[2-8]'
+	fill_cores high n1
+	fill_cores low 'n[2-8]'
 	# the main scheduler stops at this one
 	blocker=$(submit -p high -N8 --ntasks-per-node=8 --time=60)
 	await 20 has_reason "$blocker" Resources
@@ -75,7 +66,7 @@ has_reason() {
 }
 
 @test "a gang takes turns with jobs of another partition of its tier, as the same job without a gang does" {
-	fill beside 'n[1-8]'
+	fill_cores beside 'n[1-8]'
 	plain=$(submit -p high -N2 --ntasks-per-node=8 -x 'n[5-8]' --time=10)
 	await_job "$plain" RUNNING
 	scancel "$plain"
@@ -85,17 +76,15 @@ has_reason() {
 }
 
 @test "cores on which a job lies over another count once, so a gang starts beside both" {
-	local node below=() over=() gone=()
-	for node in n{1..8}; do
-		below+=("$(submit -p low -w "$node" -N1 -n4 --time=60 --job-name=fill)")
-		gone+=("$(submit -p low -w "$node" -N1 -n4 --time=60 --job-name=fill)")
-	done
-	await 30 none_pending fill
-	for node in n{1..8}; do
-		over+=("$(submit -p high -w "$node" -N1 -n4 --time=60 --job-name=fill)")
-	done
-	await 30 none_pending fill
-	equal "$(job_field "${over[0]}" JobState) $(cores_of "${over[0]}")" "RUNNING $(cores_of "${below[0]}")"
+	local below gone cores
+	fill low 'n[1-8]' -n4 --time=60
+	below=${job_on[n1]}
+	fill low 'n[1-8]' -n4 --time=60
+	gone=("${job_on[@]}")
+	fill high 'n[1-8]' -n4 --time=60
+	cores=$(cores_of "$below")
+	[[ -n $cores ]] || fail "scontrol names no cores of job $below"
+	equal "$(job_field "${job_on[n1]}" JobState) $(cores_of "${job_on[n1]}")" "RUNNING $cores"
 	scancel "${gone[@]}"
 	await 30 none_completing
 	gang=$(submit -p low --gang -N2 --ntasks-per-node=4 --time=10)
@@ -104,8 +93,8 @@ has_reason() {
 
 @test "a gang that may lie over others waits for what it may not lie over, and says so" {
 	local gang
-	fill high 'n[1,5]'
-	fill low 'n[2-4,6-8]'
+	fill_cores high 'n[1,5]'
+	fill_cores low 'n[2-4,6-8]'
 	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10)
 	await 20 has_reason "$gang" Resources
 	await 20 shows 'nearest: s1 has 3 free of 4 (1 short)' job_field "$gang" AdminComment
@@ -113,7 +102,7 @@ has_reason() {
 }
 
 @test "segments start over jobs that are suspended for them, on the nodes chosen alone" {
-	fill low 'n[1-8]'
+	fill_cores low 'n[1-8]'
 	gang=$(submit -p high --gang-domains=2 --gang-segment=leaf:2 -N6 --ntasks-per-node=8 --time=10 -x n1)
 	await_job "$gang" RUNNING
 	equal "$(job_nodes "$gang" | paste -sd' ')" 'n3 n4 n5 n6 n7 n8'

@@ -184,11 +184,6 @@ none_drained_but() {
 	done
 }
 
-# note_holds JOB TEXT: what the job's AdminComment says
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 # requeued JOB [TIMES]
 requeued() {
 	(($(job_field "$1" Restarts) >= ${2:-1}))

@@ -339,6 +339,16 @@ job_spines() {
 	job_domains "$1" spine
 }
 
+# note_holds JOB TEXT: what the job's AdminComment says
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+# is_held JOB: Slurm says that it waits for licenses, or 26.05 that it holds it for them
+is_held() {
+	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
+}
+
 # on_one_spine JOB [LEVEL]: it runs, on one domain
 on_one_spine() {
 	local domains
@@ -367,10 +377,22 @@ begins_later() {
 
 # await_saved JOB: what slurmctld knows of the job now has reached its state file
 await_saved() {
+	await_state_saved job_state "JobId=$1"
+}
+
+# await_state_saved FILE RECORD: the same of any record, as scontrol names it, and the state file that has it
+await_state_saved() {
 	local mark=$BATS_FILE_TMPDIR/saved
 	touch "$mark"
-	scontrol update "JobId=$1" "Comment=saved at $EPOCHREALTIME"
-	await 30 test "$ONESPINE_CLUSTER/state/job_state" -nt "$mark"
+	scontrol update "$2" "Comment=saved at $EPOCHREALTIME"
+	await 30 test "$ONESPINE_CLUSTER/state/$1" -nt "$mark"
+}
+
+# restart [COMMAND...]: slurmctld ends and begins; the command runs in between
+restart() {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	"$@"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
 # on_cluster COMMAND...: where the cluster's jobs run, which may be another root
@@ -397,12 +419,14 @@ node_is() {
 	[[ $(node_state "$1") == "$2" ]]
 }
 
-# fill PARTITION HOSTLIST: a job on each node; job_on[NODE] is its number
+# fill PARTITION HOSTLIST [SBATCH-OPTION...]: a job on each node, --exclusive unless there are options; job_on[NODE] is its number
 fill() {
-	local node
+	local node partition=$1 hostlist=$2
+	shift 2
+	(($#)) || set -- --exclusive
 	declare -gA job_on
-	for node in $(hostnames "$2"); do
-		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 --exclusive)
+	for node in $(hostnames "$hostlist"); do
+		job_on[$node]=$(submit -p "$partition" --job-name=fill -w "$node" -N1 "$@")
 	done
 	await 30 none_pending fill
 }
@@ -445,6 +469,11 @@ hold() {
 		salloc --quiet --no-shell --immediate=120 --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive \
 			</dev/null
 	done
+}
+
+none_completing() {
+	local jobs
+	jobs=$(squeue -h -t COMPLETING -o %i) && [[ -z $jobs ]]
 }
 
 none_pending() {

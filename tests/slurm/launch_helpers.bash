@@ -9,10 +9,6 @@ boot_of() {
 	if [[ $boot == [0-9]* ]]; then date -d "$boot" +%s; else echo 1000; fi
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 nodes_run() {
 	local node
 	for node; do
@@ -30,10 +26,7 @@ nodes_woken() {
 
 # await_nodes_saved NODE...: that nodes run has reached slurmctld's state file
 await_nodes_saved() {
-	local mark=$BATS_FILE_TMPDIR/saved
-	touch "$mark"
-	scontrol update "NodeName=$(IFS=,; echo "$*")" "Comment=saved at $EPOCHREALTIME"
-	await 30 test "$ONESPINE_CLUSTER/state/node_state" -nt "$mark"
+	await_state_saved node_state "NodeName=$(IFS=,; echo "$*")"
 }
 
 start_nodes() {

@@ -46,9 +46,4 @@ job_carries() {
 	[[ $(job_field "$1" Licenses) == *onespine* ]]
 }
 
-# is_held JOB: Slurm says that it waits for licenses, or 26.05 that it holds it for them
-is_held() {
-	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
-}
-
 untraced_so_far

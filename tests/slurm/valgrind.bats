@@ -24,10 +24,6 @@ setup() {
 	:
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
 put() {
 	cat >"$ONESPINE_CLUSTER/$1.new"
 	mv "$ONESPINE_CLUSTER/$1.new" "$ONESPINE_CLUSTER/$1"

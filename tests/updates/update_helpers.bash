@@ -24,27 +24,15 @@ put_beside() {
 	chmod -R go-w "$LIB"
 }
 
-# at_least VERSION WANTED, to the micro
-at_least() {
-	[[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]
-}
-
 # keeps_licenses VERSION: those of jobs that it puts back (lib/policy/gang_license.h), so that it holds gangs
 keeps_licenses() {
-	at_least "$1" 25.11.7 || ! at_least "$1" 25.05.0
+	local ONESPINE_TEST_SLURM=$1
+	slurm_at_least 25.11.7 || ! slurm_at_least 25.05.0
 }
 
 # queue: what must not change by an update
 queue() {
 	squeue -h -a -r -o '%i|%j|%T|%P|%D|%N|%S|%V|%u' | sed -E '/PENDING/s/\|[^|]*(\|[^|]*\|[^|]*)$/|-\1/' | sort -V
-}
-
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
-is_held() {
-	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
 }
 
 log_has() {
