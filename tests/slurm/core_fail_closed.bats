@@ -301,9 +301,6 @@ refuses_field() {
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
 
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
 
 @test "the shadow says at the start who it is" {
 	grep -qE "onespine: $PREFIX/lib/onespine/slurmctld/select_cons_tres.so \\(Onespine [^ ]+ for Slurm 2[0-9.]+\\) places gangs" \

@@ -21,8 +21,8 @@ teardown() {
 	end_test
 }
 
-# note_holds OWNER TEXT: the note of that user's job
-note_holds() {
+# users_note_holds OWNER TEXT: the note of that user's job
+users_note_holds() {
 	[[ $(job_field "$(squeue -h -u "$1" -n bash -o %i)" AdminComment) == *"$2"* ]]
 }
 
@@ -30,7 +30,7 @@ note_holds() {
 	hold 'n[1-4]'
 	as_other_user env LD_PRELOAD="$ONESPINE_CLUSTER/bin/names.so" RESP_HOST=slow.example \
 		salloc --chdir=/ -J bash --gang -N2 true >/dev/null 2>&1 3>&- &
-	await 30 note_holds 65534 'waits: 2 nodes'
+	await 30 users_note_holds 65534 'waits: 2 nodes'
 	# one that gives its address is reported, after the other was asked about
 	salloc -J bash --gang -N2 true >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
 	await 30 grep -q 'onespine: waits: ' "$BATS_TEST_TMPDIR/said"
