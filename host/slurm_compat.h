@@ -184,6 +184,18 @@ typedef struct xlist osp_list_t;
 #include "src/common/select.h"
 #endif
 
+/* The tables of select/cons_tres moved there from cons_common/ in 23.11, with select/cons_res gone.
+ */
+#if OSP_SLURM_AT_LEAST(23, 11)
+#include "src/plugins/select/cons_tres/node_data.h"
+#include "src/plugins/select/cons_tres/part_data.h"
+#include "src/plugins/select/cons_tres/job_resources.h"
+#else
+#include "src/plugins/select/cons_common/part_data.h"
+#include "src/plugins/select/cons_common/job_resources.h"
+#endif
+#pragma weak select_part_record
+
 /* license_validate() got an argument in 25.05 and one in 26.05 (slurmctld/licenses.h). */
 #if OSP_SLURM_AT_LEAST(26, 5)
 #define OSP_LICENSE_VALIDATE(words, counts, valid)                                                 \

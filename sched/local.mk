@@ -41,6 +41,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_promise.c \
 	sched/shadow_readback.c \
 	sched/shadow_request.c \
+	sched/shadow_rows.c \
 	sched/shadow_seam.c \
 	sched/shadow_slurm.h \
 	sched/shadow_state.c \

@@ -324,7 +324,7 @@ int select_p_job_suspend(job_record_t *job, bool by_a_person)
 	int rc = slurm_job_suspend(job, by_a_person);
 
 	if (rc == SLURM_SUCCESS && by_a_person && is_counted(job))
-		shadow_count_suspend(job->job_id, true);
+		shadow_count_suspend(job, true);
 	return rc;
 }
 
@@ -333,7 +333,7 @@ int select_p_job_resume(job_record_t *job, bool by_a_person)
 	int rc = slurm_job_resume(job, by_a_person);
 
 	if (rc == SLURM_SUCCESS && by_a_person && is_counted(job))
-		shadow_count_suspend(job->job_id, false);
+		shadow_count_suspend(job, false);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
  *	shadow_nodes.c		Slurm's node table as sets: free, to be booted, weight, kind
  *	shadow_places.c		which nodes' places may be old
  *	shadow_count.[ch]	what running jobs hold of each node, counted along with them
+ *	shadow_rows.c		which of them Slurm's plugin counts
  *
  *	shadow_request.h	what a job asks for and is held to:
  *	shadow_request.c	its own request and the policy's promise

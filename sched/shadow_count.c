@@ -202,20 +202,26 @@ static size_t list_holds(const job_record_t *job)
 /*
  * Tells how Slurm's own plugin adds a job to its tables (select_p_select_nodeinfo_set,
  * select_p_reconfigure): a job suspended by a person has priority 0 and holds no processors; one
- * suspended to let others run holds them. At any other time the priority says nothing of it:
- * `scontrol release` and a new nice change it.
+ * suspended to let others run holds them, and so does any other that fits the tables. At any other
+ * time the priority says nothing of it: `scontrol release` and a new nice change it.
  */
 static bool is_added_without_cpus(const job_record_t *job)
 {
-	return IS_JOB_SUSPENDED(job) && job->priority == 0;
+	bool counts = !(IS_JOB_SUSPENDED(job) && job->priority == 0);
+
+	shadow_rows_say(job, &counts);
+	return !counts;
 }
 
 /* Returns whether a job has given its processors back, as far as Slurm's plugin knows. */
-static bool gave_cpus_back(const job_record_t *job)
+static bool holds_no_cpus(const job_record_t *job)
 {
+	bool counts = !(IS_JOB_SUSPENDED(job) && osp_occupancy_is_suspended(account, job->job_id));
+
 	if (!osp_occupancy_has(account, job->job_id))
 		return is_added_without_cpus(job);
-	return IS_JOB_SUSPENDED(job) && osp_occupancy_is_suspended(account, job->job_id);
+	shadow_rows_say(job, &counts);
+	return !counts;
 }
 
 static bool has_soft_end(const job_record_t *job)
@@ -267,10 +273,11 @@ static struct group group_now(const job_record_t *job)
 }
 
 /* Notes with whom a job may share processors: jobs of other partitions, if one was laid over the
- * other. A job that did so keeps its group when its partition ceases to share. */
-static void note_group(const job_record_t *job, struct group group)
+ * other (`overlaps`: it was). A job that did so keeps its group when its partition ceases to share.
+ */
+static void note_group(const job_record_t *job, struct group group, bool overlaps)
 {
-	if (shadow_may_lie_over(job) || shares_processors(job)) {
+	if (overlaps || shadow_may_lie_over(job) || shares_processors(job)) {
 		uint16_t rows = rows_of(job->part_ptr);
 
 		group.number = (uint32_t)osp_hash_words(OSP_HASH_START, job->part_ptr->name) | 1;
@@ -294,7 +301,7 @@ static void hold_nodes(const job_record_t *job, size_t nodes, bool suspended)
 		counted = false;
 		return;
 	}
-	note_group(job, group);
+	note_group(job, group, false);
 	if (suspended)
 		osp_occupancy_set_suspended(account, job->job_id, true);
 }
@@ -308,7 +315,7 @@ void shadow_count_added(const job_record_t *job)
 void shadow_count_resized(const job_record_t *job)
 {
 	if (account)
-		hold_nodes(job, list_holds(job), gave_cpus_back(job));
+		hold_nodes(job, list_holds(job), holds_no_cpus(job));
 }
 
 void shadow_count_memory_reduced(const job_record_t *job)
@@ -320,7 +327,7 @@ void shadow_count_memory_reduced(const job_record_t *job)
 			job_nodes[i].holds.memory_mib = job->details->pn_min_memory;
 	}
 	if (account)
-		hold_nodes(job, nodes, gave_cpus_back(job));
+		hold_nodes(job, nodes, holds_no_cpus(job));
 }
 
 void shadow_count_end(uint32_t job_id)
@@ -329,10 +336,42 @@ void shadow_count_end(uint32_t job_id)
 		osp_occupancy_remove(account, job_id);
 }
 
-void shadow_count_suspend(uint32_t job_id, bool suspended)
+/*
+ * Notes which jobs share processors though their partitions do not: one was suspended by a person,
+ * others started on its processors, and it was resumed.
+ */
+static void note_overlaps(void)
 {
-	if (account)
-		osp_occupancy_set_suspended(account, job_id, suspended);
+	uint32_t cursor = 0, job_id;
+	int64_t end_s;
+
+	while (osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
+		const job_record_t *job = find_job_record(job_id);
+		struct group group = {0};
+
+		if (job)
+			group = group_now(job);
+		if (job && !group.number && shadow_rows_overlap(job))
+			note_group(job, group, true);
+	}
+}
+
+/* Returns whether a job was resumed on processors that others have, though they do not share. */
+static bool was_resumed_over_others(const job_record_t *job)
+{
+	return job->suspend_time && !group_now(job).number && shadow_rows_overlap(job);
+}
+
+void shadow_count_suspend(const job_record_t *job, bool suspended)
+{
+	bool counts = !suspended;
+
+	if (!account)
+		return;
+	shadow_rows_say(job, &counts);
+	osp_occupancy_set_suspended(account, job->job_id, !counts);
+	if (counts && was_resumed_over_others(job))
+		note_overlaps();
 }
 
 /* --- ends ------------------------------------------------------------------------------------ */
@@ -386,11 +425,19 @@ static void report_difference(const struct osp_occupancy_job *along,
 	      anew->suspended ? ", suspended" : "");
 }
 
-/* Counts a job anew; with `compare`, compares the account with it first. Returns its nodes. */
+static bool looks_each_second(void)
+{
+	return slurm_conf.debug_flags & DEBUG_FLAG_SELECT_TYPE;
+}
+
+/* Counts a job anew; with `compare`, compares the account with it first. Whether it has processors
+ * is compared only in tests: Slurm's tables are long. Returns its nodes. */
 static size_t look_at_job(const job_record_t *job, bool compare)
 {
 	bool runs = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
-	bool suspended = gave_cpus_back(job);
+	bool believed = compare && !looks_each_second() && osp_occupancy_has(account, job->job_id);
+	bool suspended =
+		believed ? osp_occupancy_is_suspended(account, job->job_id) : holds_no_cpus(job);
 	size_t nodes = runs ? list_holds(job) : 0;
 	struct osp_occupancy_job along, anew;
 
@@ -470,9 +517,25 @@ static void count_jobs(time_t now, bool anew)
 		counted = true;
 		looking = false;
 		forget_the_ended();
+		shadow_rows_list();
 	}
 	if (job_list)
 		list_for_each(job_list, count_job, &anew);
+	shadow_rows_forget();
+}
+
+static bool any_was_resumed_over_others(void)
+{
+	uint32_t cursor = 0, job_id;
+	int64_t end_s;
+
+	while (osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
+		const job_record_t *job = find_job_record(job_id);
+
+		if (job && was_resumed_over_others(job))
+			return true;
+	}
+	return false;
 }
 
 void shadow_count_again(void)
@@ -485,22 +548,26 @@ void shadow_count_rebuilt(void)
 	uint32_t cursor = 0, job_id;
 	int64_t end_s;
 
+	shadow_rows_list();
 	while (account && osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
 		const job_record_t *job = find_job_record(job_id);
 
 		if (!job)
 			continue;
 		osp_occupancy_set_suspended(account, job_id, is_added_without_cpus(job));
-		note_group(job, group_now(job));
+		note_group(job, group_now(job), false);
 	}
+	shadow_rows_forget();
 	if (account && !counted)
 		count_jobs(time(NULL), true);
+	if (account && any_was_resumed_over_others())
+		note_overlaps();
 	shadow_count_again();
 }
 
 void shadow_count_refresh(time_t now)
 {
-	bool each_second = slurm_conf.debug_flags & DEBUG_FLAG_SELECT_TYPE;
+	bool each_second = looks_each_second();
 	int every_s = each_second ? 1 : COUNT_AGAIN_S;
 
 	if (!account)

@@ -39,9 +39,10 @@ void shadow_count_resized(const job_record_t *job);
 void shadow_count_memory_reduced(const job_record_t *job);
 void shadow_count_end(uint32_t job_id);
 
-/* Notes that a person suspends or resumes a job. (A job that is suspended to let others run keeps
- * its processors; Slurm's plugin then does nothing.) */
-void shadow_count_suspend(uint32_t job_id, bool suspended);
+/* Notes that a person suspended or resumed a job, after Slurm's plugin did: its tables say whether
+ * the job holds processors. (One suspended to let others run keeps them; Slurm's plugin then does
+ * nothing.) */
+void shadow_count_suspend(const job_record_t *job, bool suspended);
 
 /* Prepares for questions: looks at some jobs' ends again, and counts anew after a minute, or after
  * shadow_count_again(). */
@@ -83,5 +84,21 @@ uint64_t shadow_count_state(const struct osp_nodeset *nodes);
  * now.
  */
 bool shadow_count_empty_at(const struct osp_nodeset *nodes, int64_t at_s);
+
+/* --- shadow_rows.c ---------------------------------------------------------------------------- */
+
+/* Sets `counts` to whether Slurm's plugin counts the processors of a running or suspended job.
+ * Returns false, with `counts` as it was, if its tables do not have the job's partition. */
+bool shadow_rows_say(const job_record_t *job, bool *counts);
+
+/* Lists the jobs of all tables, so that many calls of shadow_rows_say() cost little; the list must
+ * be forgotten before any job changes. Without memory the calls walk. */
+void shadow_rows_list(void);
+void shadow_rows_forget(void);
+
+/* Returns whether a job has a processor that a job of another partition has too, by Slurm's tables.
+ * From 24.05 on these may still have the processors of ended jobs, if partitions have several rows.
+ */
+bool shadow_rows_overlap(const job_record_t *job);
 
 #endif

@@ -105,7 +105,8 @@ bool osp_occupancy_set_end(struct osp_occupancy *occupancy, uint32_t job, int64_
 
 /*
  * Notes whether a job is suspended: it has then given its processors back, but keeps its memory and
- * generic resources (select/cons_tres, select_p_job_suspend). Returns whether it was there.
+ * generic resources (select/cons_tres, select_p_job_suspend). A resumed job whose processors the
+ * scheduler does not count is noted so too. Returns whether it was there.
  */
 bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, bool suspended);
 

@@ -602,6 +602,14 @@ static int answer_for_two(job_record_t *from, job_record_t *to)
 	return fake_slurm.rc;
 }
 
+/* The tables of Slurm's plugin, for the test to fill in; and whether a job fits a row of them. */
+part_res_record_t *select_part_record;
+
+int job_res_fit_in_row(job_resources_t *resources, part_row_data_t *row)
+{
+	return !fake_slurm.overlaps || !fake_slurm.overlaps(resources, row);
+}
+
 struct ends {
 	osp_list_t *ignored;
 	time_t end[4096 * 4];
@@ -974,6 +982,7 @@ void fake_slurm_end(void)
 		free_job(job);
 	FREE_NULL_LIST(job_list);
 	newest_job = NULL;
+	select_part_record = NULL;
 	free_partitions();
 	FREE_NULL_BITMAP(avail_node_bitmap);
 	FREE_NULL_BITMAP(idle_node_bitmap);

@@ -60,6 +60,9 @@ struct fake_slurm {
 	uint32_t user_messages; /* lines sent to an srun or salloc, and the last one */
 	char user_message[512];
 	bool exclusive_topo; /* a job may keep the rest of its block empty (24.05 on) */
+	/* says whether a job and a row of select_part_record have a processor in common; NULL: none
+	 */
+	bool (*overlaps)(const job_resources_t *resources, const part_row_data_t *row);
 	int last_candidates; /* how many jobs it was last offered to preempt; -1: no list */
 };
 

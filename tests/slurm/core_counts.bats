@@ -11,6 +11,7 @@ setup_file() {
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
 		--node-conf RealMemory=1000 --conf SelectTypeParameters=CR_Core_Memory \
 		--conf DebugFlags=SelectType --conf DefMemPerNode=100 \
+		--partition 'gpu Nodes=ALL Default=YES' --partition 'beside Nodes=ALL' \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1,bf_resolution=1
 }
 
@@ -94,10 +95,8 @@ nodes_back() {
 	await_job "$waiting" RUNNING
 	suspended "$waiting"
 	await_saved "$waiting"
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	restarted
 	right
-	await 20 nodes_back
 	starts_in 1800 -N4 --gpus-per-node=1 --mem=100
 	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
 	right
@@ -144,6 +143,87 @@ prioritised() {
 	cluster reconfigure --dir "$ONESPINE_CLUSTER"
 	await 20 starts_in 1800 -N4 --ntasks-per-node=4 --mem=100
 	right
+}
+
+# restarted: slurmctld, which then has the jobs from its saved state
+restarted() {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await 20 nodes_back
+}
+
+# resumed JOB
+resumed() {
+	scontrol resume "$1"
+	await_job "$1" RUNNING
+}
+
+# cores_of JOB
+cores_of() {
+	scontrol -d show job "$1" | sed -n 's/.* CPU_IDs=\([^ ]*\).*/\1/p'
+}
+
+gone() {
+	[[ -z $(squeue -h -j "$1" 2>/dev/null) ]]
+}
+
+@test "a job that is resumed on cores which others have by then counts as nothing, as in Slurm, and so does another after a restart" {
+	local first second gang
+	first=$(submit -N8 --ntasks-per-node=8 --mem=100 --time=60)
+	await_job "$first" RUNNING
+	suspended "$first"
+	second=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=30)
+	await_job "$second" RUNNING
+	log_mark
+	resumed "$first"
+	log_since 'job overflow: could not find idle resources'
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	starts_in 1800 -N4 --ntasks-per-node=5 --mem=100
+	right
+	gang=$(submit --gang -N4 --ntasks-per-node=4 --mem=100 --time=40)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
+	scancel "$gang"
+	await 20 gone "$gang"
+	# suspended and resumed again it finds the same
+	suspended "$first"
+	resumed "$first"
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	right
+	# slurmctld adds them in their order: now the second one finds no room
+	await_saved "$second"
+	restarted
+	starts_in 3600 -N4 --ntasks-per-node=1 --mem=100
+	right
+	scancel "$first"
+	await 20 gone "$first"
+	starts_in 0 -N4 --ntasks-per-node=8 --mem=100
+	right
+	gang=$(submit --gang -N4 --ntasks-per-node=8 --mem=100)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
+}
+
+@test "cores on which a job of another partition started while their own was suspended count once, also after a restart" {
+	local first second gang
+	first=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=60)
+	await_job "$first" RUNNING
+	suspended "$first"
+	second=$(submit -p beside -N8 --ntasks-per-node=4 --mem=100 --time=30)
+	await_job "$second" RUNNING
+	resumed "$first"
+	equal "$(cores_of "$first")" "$(cores_of "$second")"
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
+	right
+	await_saved "$second"
+	restarted
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
+	right
+	gang=$(submit --gang -p beside -N4 --ntasks-per-node=4 --mem=100)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
 }
 
 @test "the ends on a node add up: cores, GPUs and memory" {

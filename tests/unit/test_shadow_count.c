@@ -276,6 +276,125 @@ static void counts_suspended_jobs(void **state)
 	assert_string_equal(fake_slurm_log(), "");
 }
 
+/* Slurm's tables: of the default partition one row, of another two, the second with a job more. */
+static part_record_t *beside;
+static job_resources_t *in_first[3], *in_second[1];
+static part_row_data_t first_row = {.job_list = in_first}, second_rows[2];
+static part_res_record_t tables[2];
+
+static void make_tables(void)
+{
+	beside = fake_partition("beside", 0, NODES);
+	first_row.num_jobs = second_rows[0].num_jobs = second_rows[1].num_jobs = 0;
+	second_rows[1].job_list = in_second;
+	tables[1] = (part_res_record_t){.part_ptr = beside, .num_rows = 2};
+	tables[0] = (part_res_record_t){
+		.next = &tables[1], .part_ptr = default_part_loc, .num_rows = 1, .row = &first_row};
+	select_part_record = tables;
+}
+
+static bool share_a_processor(const job_resources_t *resources, const part_row_data_t *row)
+{
+	for (uint32_t i = 0; i < row->num_jobs; i++) {
+		if (bit_overlap_any(resources->node_bitmap, row->job_list[i]->node_bitmap))
+			return true;
+	}
+	return false;
+}
+
+/* A job that is resumed on processors that others have by then is in no row, and counts as nothing
+ * until Slurm adds it again. */
+static void counts_what_slurm_has_in_its_rows(void **state)
+{
+	static const struct osp_occupancy_need cpus = {.amounts.cpus = 4};
+	job_record_t *first = runs(1, 0, 1, 100), *second;
+
+	(void)state;
+	make_tables();
+	shadow_count_suspend(first, true);
+	assert_true(has_free(0, &cpus));
+	second = runs(2, 0, 1, 200);
+	second->job_resrcs->cpus[0] = 4;
+	in_first[first_row.num_jobs++] = second->job_resrcs;
+	shadow_count_resized(second);
+	shadow_count_suspend(first, false); /* which finds no room */
+	assert_true(has_free(0, &cpus));
+	/* nor does a full count find it, or another size change it */
+	slurm_conf.debug_flags = DEBUG_FLAG_SELECT_TYPE;
+	shadow_count_refresh(now + 1);
+	slurm_conf.debug_flags = 0;
+	shadow_count_refresh(now + 100);
+	shadow_count_resized(first);
+	shadow_count_memory_reduced(first);
+	assert_null(strstr(fake_slurm_log(), "was wrong"));
+	assert_true(has_free(0, &cpus));
+	/* after a restart the other one is it */
+	in_first[0] = first->job_resrcs;
+	shadow_count_rebuilt();
+	assert_false(has_free(0, &cpus));
+	shadow_count_end(1);
+	assert_true(has_free(0, &cpus));
+	/* in tests each second tells if what Slurm counts has changed without a word */
+	in_first[0] = second->job_resrcs;
+	slurm_conf.debug_flags = DEBUG_FLAG_SELECT_TYPE;
+	shadow_count_refresh(now + 200);
+	slurm_conf.debug_flags = 0;
+	assert_non_null(strstr(fake_slurm_log(), "along with them job 2 (4 processors, 0 MiB, 0 of "
+						 "the first GRES, until "));
+}
+
+/* Without memory for a list of the rows' jobs, the rows are walked. */
+static void reads_rows_without_memory(void **state)
+{
+	static const struct osp_occupancy_need cpus = {.amounts.cpus = 1};
+	job_record_t *job = runs(1, 0, 1, 100);
+
+	(void)state;
+	make_tables();
+	no_memory_at(1);
+	shadow_count_rebuilt();
+	no_memory_at(0);
+	assert_true(has_free(0, &cpus));
+	in_first[first_row.num_jobs++] = job->job_resrcs;
+	no_memory_at(1);
+	shadow_count_rebuilt();
+	no_memory_at(0);
+	assert_false(has_free(0, &cpus));
+}
+
+/* The partitions of two jobs do not share, but one was suspended when the other began. */
+static void counts_processors_once_after_a_resume(void **state)
+{
+	job_record_t *first = runs(1, 0, 1, 100), *second, *third = runs(3, 1, 1, 100);
+
+	(void)state;
+	make_tables();
+	second = runs(2, 0, 1, 200);
+	second->part_ptr = beside;
+	first->job_resrcs->cpus[0] = second->job_resrcs->cpus[0] = 4;
+	in_first[first_row.num_jobs++] = first->job_resrcs;
+	in_first[first_row.num_jobs++] = third->job_resrcs;
+	second_rows[1].num_jobs = 1;
+	in_second[0] = second->job_resrcs;
+	tables[1].row = second_rows;
+	shadow_count_resized(first);
+	shadow_count_resized(second);
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 100); /* as far as is known */
+	first->suspend_time = now;
+	fake_slurm.overlaps = share_a_processor;
+	shadow_count_suspend(first, false);
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	assert_int_equal(free_at(1, NULL, NULL), 100);
+	/* a restart finds it again */
+	shadow_count_lay(NODES);
+	for (uint32_t n = 0; n < NODES; n++)
+		shadow_count_node(n, node_record_table_ptr[n]);
+	shadow_count_rebuilt();
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	assert_int_equal(free_at(1, NULL, NULL), 100);
+}
+
 /* --- looking again ---------------------------------------------------------------------------- */
 
 /* Slurm changes an end without a word. */
@@ -396,7 +515,7 @@ static void reports_a_wrong_count(void **state)
 	 * word */
 	find_job_record(2)->job_state = JOB_COMPLETE;
 	job->job_state = JOB_SUSPENDED;
-	shadow_count_suspend(1, true);
+	shadow_count_suspend(job, true);
 	job->job_resrcs->cpus[1] = 2;
 	shadow_count_refresh(now + 240);
 	reported = fake_slurm_log();
@@ -692,7 +811,7 @@ static void goes_without_an_account(void **state)
 	shadow_count_added(job);
 	shadow_count_resized(job);
 	shadow_count_rebuilt();
-	shadow_count_suspend(1, true);
+	shadow_count_suspend(job, true);
 	shadow_count_end(1);
 	shadow_count_refresh(now);
 	assert_int_equal(free_at(0, NULL, NULL), 0);
@@ -724,6 +843,9 @@ int main(void)
 		TEST(says_which_gpus_slurm_has_not_chosen),
 		TEST(reads_odd_records),
 		TEST(counts_suspended_jobs),
+		TEST(counts_what_slurm_has_in_its_rows),
+		TEST(reads_rows_without_memory),
+		TEST(counts_processors_once_after_a_resume),
 		TEST(sees_other_ends),
 		TEST(forgets_jobs_that_are_gone),
 		TEST(follows_a_rebuild),

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_rows.c - reads which jobs Slurm's plugin counts from its own tables
+ *
+ * select/cons_tres has rows for each partition, and in a row jobs that share no processor
+ * (part_data.c). If a job fits no row when it is added (job_resources.c: "job overflow: could not
+ * find idle resources"), it runs, and its processors count as free until it is added again. That
+ * happens after a person suspended it, others started on its processors, and it was resumed, and
+ * after a restart, when another of the jobs may be the one that fits no more. A job of another
+ * partition has other rows, so both are in some, and the processors that they share count once.
+ */
+#include "sched/shadow.h"
+
+#include <stdlib.h>
+
+/* The jobs of all rows by address, for questions about many jobs; NULL: none were listed. */
+static const job_resources_t **listed;
+static size_t listed_count;
+
+static part_res_record_t *first_table(void)
+{
+	return &select_part_record ? select_part_record : NULL;
+}
+
+static const part_res_record_t *table_of(const part_record_t *partition)
+{
+	const part_res_record_t *table = partition ? first_table() : NULL;
+
+	while (table && table->part_ptr != partition)
+		table = table->next;
+	return table;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t one = (uintptr_t) * (const job_resources_t *const *)a;
+	uintptr_t other = (uintptr_t) * (const job_resources_t *const *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Calls `look` with each row that has jobs. */
+static void for_each_row(void (*look)(const part_row_data_t *row))
+{
+	for (const part_res_record_t *table = first_table(); table; table = table->next) {
+		for (uint32_t r = 0; table->row && r < table->num_rows; r++)
+			look(&table->row[r]);
+	}
+}
+
+static size_t jobs_in_rows;
+
+static void count_jobs_of(const part_row_data_t *row)
+{
+	jobs_in_rows += row->num_jobs;
+}
+
+static void list_jobs_of(const part_row_data_t *row)
+{
+	for (uint32_t i = 0; i < row->num_jobs; i++)
+		listed[listed_count++] = row->job_list[i];
+}
+
+void shadow_rows_list(void)
+{
+	shadow_rows_forget();
+	jobs_in_rows = 0;
+	for_each_row(count_jobs_of);
+	listed = calloc(jobs_in_rows + 1, sizeof(*listed));
+	if (!listed)
+		return;
+	for_each_row(list_jobs_of);
+	qsort(listed, listed_count, sizeof(*listed), by_address);
+}
+
+void shadow_rows_forget(void)
+{
+	free(listed);
+	listed = NULL;
+	listed_count = 0;
+}
+
+/* A job that was just added is the last one of its row. */
+static bool row_has(const part_row_data_t *row, const job_resources_t *resources)
+{
+	for (uint32_t i = row->num_jobs; i--;) {
+		if (row->job_list[i] == resources)
+			return true;
+	}
+	return false;
+}
+
+static bool table_has(const part_res_record_t *table, const job_resources_t *resources)
+{
+	for (uint32_t r = 0; table->row && r < table->num_rows; r++) {
+		if (row_has(&table->row[r], resources))
+			return true;
+	}
+	return false;
+}
+
+bool shadow_rows_say(const job_record_t *job, bool *counts)
+{
+	const job_resources_t *resources = job->job_resrcs;
+	const part_res_record_t *table = resources ? table_of(job->part_ptr) : NULL;
+
+	if (!table)
+		return false;
+	*counts = listed ? bsearch(&resources, listed, listed_count, sizeof(*listed), by_address) !=
+				   NULL
+			 : table_has(table, resources);
+	return true;
+}
+
+bool shadow_rows_overlap(const job_record_t *job)
+{
+	for (part_res_record_t *table = job->job_resrcs ? first_table() : NULL; table;
+	     table = table->next) {
+		for (uint32_t r = 0; table->row && r < table->num_rows; r++) {
+			if (table->part_ptr != job->part_ptr &&
+			    !job_res_fit_in_row(job->job_resrcs, &table->row[r]))
+				return true;
+		}
+	}
+	return false;
+}
