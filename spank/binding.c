@@ -89,8 +89,6 @@ void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const 
 		step->plan = plan_step(spank, step);
 	if (!read_gpus(step, environment, &step->gpus))
 		free_gpus(&step->gpus);
-	else
-		step->ready = osp_bind_make_ready(step, own);
 	hwloc_bitmap_free(own);
 }
 
@@ -100,7 +98,6 @@ void osp_binding_forget(struct osp_node_step *step)
 	osp_bind_plan_free(step->plan);
 	hwloc_bitmap_free(step->plan_cpus);
 	free_gpus(&step->gpus);
-	free(step->ready);
 }
 
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
@@ -291,8 +288,6 @@ bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *co
 	const char *choice = users_choice(&task), *why = choice;
 	bool bound = false;
 
-	if (!choice && same && osp_bind_as_ready(spank, step->ready, environment))
-		return true;
 	if (!choice && prepare(spank, &task, same)) {
 		why = find_allowed(&task);
 		bound = !why && bind_task(&task, &error);

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # spank/: the plugins of sbatch, srun and slurmstepd
 
-# Each part of an object is mapped by itself in slurmstepd, copied by each of its forks and touched anew in
-# each task: code and constants in one.
-FEW_PARTS = -Wl,-z,noseparate-code
-
 # Loaded into sbatch, srun and every task: these few of lib/'s files and no other library, libyaml
 # neither. What they hold beyond need goes with --gc-sections.
 if HAVE_SLURM
@@ -29,21 +25,19 @@ libspank_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DOSP_EXEC_DIR='"$(onesp
 
 onespineexec_LTLIBRARIES += onespine.la
 onespine_la_SOURCES =
-onespine_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy $(FEW_PARTS) \
+onespine_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy \
 	-Wl,--gc-sections,--version-script=$(top_srcdir)/spank/onespine.map
 onespine_la_LIBADD = libspank.la $(DL_LIBS)
 onespine_la_DEPENDENCIES = libspank.la $(top_srcdir)/spank/onespine.map
 TESTS += tests/unit/exports.sh
 
 # Environment and binding: loaded by onespine.so in slurmstepd, which has hwloc in it already. No other
-# daemon and no client loads it. libyaml and expat are opened by late_libraries.c.
+# daemon and no client loads it.
 if HAVE_HWLOC
 onespineexec_LTLIBRARIES += onespine_node.la
 onespine_node_la_SOURCES = \
-	spank/bind_ready.c \
 	spank/binding.c \
 	spank/environment.c \
-	spank/late_libraries.c \
 	spank/modes.h \
 	spank/node_part.c spank/node_part.h \
 	spank/node_step.c spank/node_step.h \
@@ -51,7 +45,7 @@ onespine_node_la_SOURCES = \
 	spank/reported.c spank/reported.h
 onespine_node_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) $(HWLOC_CFLAGS) $(EXPAT_CFLAGS) \
 	-DOSP_DATA_DIR='"$(pkgdatadir)"' -DOSP_SITE_DIR='"$(samplesdir)"'
-onespine_node_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy $(FEW_PARTS) \
+onespine_node_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy \
 	-Wl,--as-needed,--gc-sections,--version-script=$(top_srcdir)/spank/onespine_node.map
 onespine_node_la_LIBADD = libbind.la libonespine.la
 onespine_node_la_DEPENDENCIES = libbind.la libonespine.la $(top_srcdir)/spank/onespine_node.map

@@ -54,8 +54,7 @@ struct osp_node_step {
 	/* For all tasks, if each may use these CPUs and sees every GPU; NULL: none. */
 	struct osp_bind_plan *plan;
 	hwloc_bitmap_t plan_cpus;
-	struct osp_node_gpus gpus;    /* by the step's environment */
-	struct osp_bind_ready *ready; /* NULL: each task is looked at by itself */
+	struct osp_node_gpus gpus;  /* by the step's environment */
 	char *environment;	    /* as its tasks get it, lib/cache/env_same.h; NULL: not known */
 	struct osp_node_root root;  /* the host's, to recognize a container's */
 	struct osp_node_root files; /* the root when files were read as the user */
@@ -101,18 +100,6 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 /* Computes what is the same for most tasks, once for the step, as its user. */
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);
 void osp_binding_forget(struct osp_node_step *step);
-
-/*
- * Computes what is set in the kernel for each task of the step's plan, if it started on the CPUs
- * `own`. NULL: each task is looked at by itself. Free it with free().
- */
-struct osp_bind_ready;
-struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
-					   hwloc_const_bitmap_t own);
-
-/* Binds a task whose environment is the step's. Returns false, with nothing done, if the task
- * differs from what was prepared, or the kernel refused. `ready` may be NULL. */
-bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *const *environment);
 
 /* Binds a task. `same`: its environment is the step's. Returns whether it is bound. */
 bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment,

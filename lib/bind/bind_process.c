@@ -14,39 +14,36 @@
 #define MPOL_PREFERRED_MANY 5 /* Linux 5.15 */
 #endif
 
-#define CPUS_MOST  OSP_KERNEL_SET_BITS
+#define CPUS_MOST  8192 /* as many as Linux can be built for */
 #define NODES_MOST 1024
 #define WORD_BITS  (8 * sizeof(unsigned long))
 
 /* --- in the kernel's form --------------------------------------------------------------------- */
 
-void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel)
+struct kernel_set {
+	unsigned long words[CPUS_MOST / WORD_BITS];
+};
+
+static void kernel_set_of(hwloc_const_bitmap_t set, struct kernel_set *kernel)
 {
 	for (size_t i = 0; i < sizeof(kernel->words) / sizeof(kernel->words[0]); i++)
 		kernel->words[i] = hwloc_bitmap_to_ith_ulong(set, (unsigned int)i);
 }
 
 /* Reads this process's CPUs. The kernel writes as many words as it has CPUs. */
-static int get_own(struct osp_kernel_set *cpus)
+static int get_own(struct kernel_set *cpus)
 {
 	memset(cpus, 0, sizeof(*cpus));
 	return sched_getaffinity(0, sizeof(*cpus), (cpu_set_t *)(void *)cpus);
 }
 
-static int set_own(const struct osp_kernel_set *cpus)
+static int set_own(const struct kernel_set *cpus)
 {
 	return sched_setaffinity(0, sizeof(*cpus), (const cpu_set_t *)(const void *)cpus);
 }
 
-bool osp_bind_runs_on(const struct osp_kernel_set *cpus)
-{
-	struct osp_kernel_set own;
-
-	return get_own(&own) == 0 && memcmp(&own, cpus, sizeof(own)) == 0;
-}
-
 /* Returns the first of the first NODES_MOST nodes in the set, or -1 if there is none. */
-static int first_node(const struct osp_kernel_set *nodes)
+static int first_node(const struct kernel_set *nodes)
 {
 	for (size_t i = 0; i < NODES_MOST / WORD_BITS; i++) {
 		if (nodes->words[i])
@@ -55,10 +52,10 @@ static int first_node(const struct osp_kernel_set *nodes)
 	return -1;
 }
 
-static int set_memory(const struct osp_kernel_set *nodes)
+static int set_memory(const struct kernel_set *nodes)
 {
 	int first = first_node(nodes);
-	struct osp_kernel_set one;
+	struct kernel_set one;
 
 	/* The kernel counts one bit less than the length passed to it. */
 	if (first < 0 ||
@@ -72,17 +69,9 @@ static int set_memory(const struct osp_kernel_set *nodes)
 											    : -1;
 }
 
-bool osp_bind_set_kernel(const struct osp_kernel_set *cpus, const struct osp_kernel_set *nodes)
-{
-	if (cpus && set_own(cpus) < 0)
-		return false;
-	(void)set_memory(nodes);
-	return true;
-}
-
 /* --- by hwloc's sets -------------------------------------------------------------------------- */
 
-static int copy_set(const struct osp_kernel_set *set, hwloc_bitmap_t cpus)
+static int copy_set(const struct kernel_set *set, hwloc_bitmap_t cpus)
 {
 	for (size_t i = 0; i < sizeof(set->words) / sizeof(set->words[0]); i++)
 		if (set->words[i] &&
@@ -94,7 +83,7 @@ static int copy_set(const struct osp_kernel_set *set, hwloc_bitmap_t cpus)
 hwloc_bitmap_t osp_bind_own_cpus(struct osp_error *error)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-	struct osp_kernel_set own;
+	struct kernel_set own;
 
 	if (get_own(&own) < 0)
 		osp_error_set(error, "sched_getaffinity: %s", strerror(errno));
@@ -108,9 +97,9 @@ hwloc_bitmap_t osp_bind_own_cpus(struct osp_error *error)
 
 int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error)
 {
-	struct osp_kernel_set set;
+	struct kernel_set set;
 
-	osp_kernel_set_of(cpus, &set);
+	kernel_set_of(cpus, &set);
 	if (set_own(&set) == 0)
 		return 0;
 	return osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
@@ -118,7 +107,7 @@ int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error)
 
 hwloc_bitmap_t osp_bind_widest(struct osp_error *error)
 {
-	struct osp_kernel_set all;
+	struct kernel_set all;
 
 	/* the kernel keeps those of its cgroup */
 	memset(&all, 0xff, sizeof(all));
@@ -130,9 +119,9 @@ hwloc_bitmap_t osp_bind_widest(struct osp_error *error)
 
 int osp_bind_set_memory(hwloc_const_bitmap_t nodes, struct osp_error *error)
 {
-	struct osp_kernel_set set;
+	struct kernel_set set;
 
-	osp_kernel_set_of(nodes, &set);
+	kernel_set_of(nodes, &set);
 	if (set_memory(&set) == 0)
 		return 0;
 	return osp_error_set(error, "set_mempolicy: %s", strerror(errno));

@@ -3,7 +3,8 @@
  * env_same.h - whether a task's environment decides nothing else than its step's
  *
  * A task has its step's variables and a few that Slurm gives to each task, which decide nothing
- * about the environment. To find that out takes a microsecond; to decide again, a hundred.
+ * about the environment. To decide again would take a task three times as long as all else here
+ * (doc/performance.md).
  *
  * Pure; one thread.
  */
