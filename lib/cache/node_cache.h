@@ -3,10 +3,11 @@
  * node_cache.h - what is known about this node, kept by root from boot to boot
  *
  * To look at a node (DMI, PCI, hwloc, libraries) takes 7 ms where hwloc reads a file, and more where
- * it asks the machine: too long for the start of every step. So root writes its findings to a file, with a stamp of their
- * sources: the boot, the PCI devices, adapters with their states, interfaces and routes, the
- * driver, the folders that hold libraries, and the files of the catalogue and of rules. The file
- * holds while the stamp is the same; doc/performance.md says how long both ways take.
+ * it asks the machine: too long for the start of every step. So root writes its findings to a file,
+ * with a stamp of their sources: the boot, the PCI devices, adapters with their states, interfaces
+ * and routes, the driver, the folders that hold libraries, and the files of the catalogue and of
+ * rules. The file holds while the stamp is the same; doc/performance.md says how long both ways
+ * take.
  *
  * The file is trusted only if it and its folder belong to the caller's own user id and nobody else
  * may write them; it is replaced whole. A fact that is not in it is unknown, as always.
