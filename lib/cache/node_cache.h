@@ -2,7 +2,7 @@
 /*
  * node_cache.h - what is known about this node, kept by root from boot to boot
  *
- * To look at a node (DMI, PCI, hwloc, libraries) takes 7 ms where hwloc reads a file, and more where
+ * To look at a node (DMI, PCI, hwloc, libraries) takes 7 ms where hwloc reads a file, and more if
  * it asks the machine: too long for the start of every step. So root writes its findings to a file,
  * with a stamp of their sources: the boot, the PCI devices, adapters with their states, interfaces
  * and routes, the driver, the folders that hold libraries, and the files of the catalogue and of
