@@ -395,7 +395,7 @@ static void note_starts(struct osp_reading *reading, const struct osp_shell_word
 {
 	static const char *const readers[] = {".", "source", "eval", NULL};
 
-	if (count && osp_shell_is_one_of(words[0].text, readers))
+	if (!reading->inner && count && osp_shell_is_one_of(words[0].text, readers))
 		osp_course_may_start(&reading->courses);
 	if (!reading->inner && osp_flow_starts_program(&reading->courses.flow, words, count))
 		osp_course_start(&reading->courses, reading->script->settings);
@@ -406,6 +406,7 @@ int osp_reading_command(void *context, const struct osp_shell_word *words, size_
 	struct osp_reading *reading = context;
 	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
 
+	osp_course_part(&reading->courses, reading->script->settings, reading->courses.flow.parted);
 	reading->begun = true;
 	reading->inner = false;
 	if (take_expansions(reading, words, skipped))

@@ -10,11 +10,11 @@
 struct osp_setting_course {
 	uint32_t block;
 	bool lasts;
-	bool ended;	 /* it is unset, set anew or no longer exported */
-	bool unexported; /* the last of these */
-	bool hidden;	 /* a program was started without it */
-	size_t starts;	 /* the programs that were started before it, and those without it */
-	size_t before;	 /* those before it */
+	bool ended;	   /* it is unset, set anew or no longer exported */
+	bool unexported;   /* the last of these */
+	bool hidden;	   /* a program was started without it */
+	size_t starts;	   /* the programs that were started before it, and those without it */
+	uint32_t ended_in; /* the block that ended it, if no program had got it */
 };
 
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
@@ -22,14 +22,17 @@ int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, b
 	if (osp_make_room((void **)&courses->list, &courses->room, courses->count,
 			  sizeof(*courses->list)))
 		return -1;
-	courses->list[courses->count++] =
-		(struct osp_setting_course){.block = osp_flow_block(&courses->flow),
-					    .lasts = lasts,
-					    .starts = courses->starts,
-					    .before = courses->starts};
+	courses->list[courses->count++] = (struct osp_setting_course){
+		.block = osp_flow_block(&courses->flow), .lasts = lasts, .starts = courses->starts};
 	if (osp_flow_may_not_run(&courses->flow, courses->list[courses->count - 1].block))
 		setting->doubt = OSP_DOUBT_BRANCH;
 	return courses->flow.failed ? -1 : 0;
+}
+
+void osp_course_void(struct osp_courses *courses, struct osp_setting *settings)
+{
+	courses->list[courses->count - 1].ended = true;
+	settings[courses->count - 1].gone = true;
 }
 
 static bool is_named(const struct osp_setting *setting, const char *name, size_t name_bytes)
@@ -44,12 +47,12 @@ static bool is_unused(const struct osp_courses *courses, const struct osp_settin
 	return !course->ended && course->starts == courses->starts;
 }
 
-/* Ends a setting for the rest of a subshell in which it is not. */
-static void end_within(struct osp_courses *courses, size_t index, uint32_t subshell)
+/* Ends a setting for the rest of a subshell in which it is not; `doubt`: it may be ended there. */
+static void end_within(struct osp_courses *courses, size_t index, uint32_t subshell, bool doubt)
 {
 	if (courses->within_count < OSP_COURSE_HIDDEN_MAX)
-		courses->within[courses->within_count++] =
-			(struct osp_course_within){.setting = index, .subshell = subshell};
+		courses->within[courses->within_count++] = (struct osp_course_within){
+			.setting = index, .subshell = subshell, .doubt = doubt};
 }
 
 /* Ends one setting, or casts doubt on it, because of a command in `block`. */
@@ -59,18 +62,18 @@ static void end_one(struct osp_courses *courses, size_t index, struct osp_settin
 	const struct osp_flow *flow = &courses->flow;
 	struct osp_setting_course *course = &courses->list[index];
 	bool unused = is_unused(courses, course);
-	uint32_t subshell = osp_flow_subshell(flow, block);
+	uint32_t subshell = osp_flow_subshell(flow, block), sure = osp_flow_as_sure(flow, block);
 
 	if (!osp_flow_together(flow, course->block, block))
 		return;
-	block = osp_flow_as_sure(flow, block);
-	if (block && block == subshell && !osp_flow_within(flow, course->block, subshell))
-		end_within(courses, index, subshell);
-	else if (osp_flow_within(flow, course->block, block)) {
+	if (subshell && !osp_flow_within(flow, course->block, subshell)) {
+		end_within(courses, index, subshell, sure != subshell);
+	} else if (osp_flow_within(flow, course->block, sure)) {
 		course->ended = true;
+		course->ended_in = unused ? block : 0;
 		course->unexported = how == OSP_COURSE_UNEXPORTED;
 		setting->gone = unused;
-	} else if (osp_flow_within(flow, block, course->block) && unused &&
+	} else if (osp_flow_within(flow, sure, course->block) && unused &&
 		   setting->doubt == OSP_DOUBT_NONE) {
 		setting->doubt = OSP_DOUBT_REPLACED;
 	}
@@ -135,8 +138,21 @@ static void start_without(struct osp_courses *courses, const struct osp_setting 
 	}
 }
 
+/* Notes that a program gets the setting, or may not, if it is in a subshell that may end it. */
+static void doubt_within(struct osp_courses *courses, struct osp_course_within *one,
+			 struct osp_setting *setting, bool inside)
+{
+	if (inside && is_unused(courses, &courses->list[one->setting]) &&
+	    setting->doubt == OSP_DOUBT_NONE) {
+		setting->doubt = OSP_DOUBT_REPLACED;
+		one->applied = true;
+	} else if (!inside && one->applied && !courses->list[one->setting].ended) {
+		setting->doubt = OSP_DOUBT_NONE;
+	}
+}
+
 /* Notes the same of settings that ended in a subshell around the program. */
-static void start_within(struct osp_courses *courses)
+static void start_within(struct osp_courses *courses, struct osp_setting *settings)
 {
 	size_t kept = 0;
 
@@ -144,23 +160,71 @@ static void start_within(struct osp_courses *courses)
 	for (size_t i = 0; i < courses->within_count && courses->ends < OSP_COURSE_ENDS_MAX; i++) {
 		struct osp_course_within one = courses->within[i];
 		struct osp_setting_course *course = &courses->list[one.setting];
+		bool inside = osp_flow_within(&courses->flow, courses->flow.at.block, one.subshell);
 
-		if (!osp_flow_within(&courses->flow, courses->flow.at.block, one.subshell))
+		if (one.doubt)
+			doubt_within(courses, &one, &settings[one.setting], inside);
+		if (!inside)
 			continue; /* that subshell has ended */
 		courses->within[kept++] = one;
-		if (is_unused(courses, course))
+		if (!one.doubt && is_unused(courses, course))
 			miss_start(course);
 	}
 	courses->within_count = kept;
 }
 
-void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings)
+void osp_course_start(struct osp_courses *courses, struct osp_setting *settings)
 {
 	for (size_t i = 0; i < courses->hidden_count; i++)
 		start_without(courses, settings, courses->hidden[i]);
-	start_within(courses);
+	start_within(courses, settings);
 	courses->starts++;
 	osp_flow_note_start(&courses->flow, courses->starts);
+}
+
+void osp_course_part(struct osp_courses *courses, struct osp_setting *settings, uint32_t block)
+{
+	if (!block || courses->ends++ >= OSP_COURSE_ENDS_MAX)
+		return;
+	for (size_t i = 0; i < courses->count; i++) {
+		struct osp_setting_course *course = &courses->list[i];
+
+		if (!course->ended_in ||
+		    !osp_flow_within(&courses->flow, course->ended_in, block) ||
+		    osp_flow_within(&courses->flow, course->block, block))
+			continue;
+		/* what started in the block since then was without it */
+		*course = (struct osp_setting_course){.block = course->block,
+						      .lasts = course->lasts,
+						      .hidden = course->starts != courses->starts,
+						      .starts = courses->starts};
+		settings[i].gone = false;
+	}
+}
+
+enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
+					const struct osp_setting *settings, const char *name)
+{
+	uint32_t block = courses->flow.at.block;
+	enum osp_course_stand stand = OSP_COURSE_STANDS_NOT;
+
+	for (size_t i = 0; i < courses->count; i++) {
+		const struct osp_setting_course *course = &courses->list[i];
+		uint32_t subshell;
+
+		if (!course->lasts || course->ended || strcmp(settings[i].name, name) != 0 ||
+		    !osp_flow_together(&courses->flow, course->block, block))
+			continue;
+		subshell = osp_flow_subshell(&courses->flow, course->block);
+		if (subshell && !osp_flow_within(&courses->flow, block, subshell))
+			continue; /* it ended with that */
+		if (settings[i].doubt == OSP_DOUBT_NONE &&
+		    osp_flow_within(&courses->flow, block,
+				    osp_flow_as_sure(&courses->flow, course->block)))
+			return OSP_COURSE_STANDS;
+		stand = OSP_COURSE_MAY_STAND;
+	}
+	return stand;
 }
 
 void osp_course_may_start(struct osp_courses *courses)
@@ -181,7 +245,7 @@ void osp_course_finish(const struct osp_courses *courses, struct osp_setting *se
 
 		if ((course->hidden && is_unused(courses, course)) ||
 		    (course->lasts &&
-		     osp_flow_starts_none(&courses->flow, course->block, course->before)))
+		     osp_flow_starts_none(&courses->flow, course->block, course->starts)))
 			settings[i].gone = true;
 	}
 }

@@ -35,6 +35,8 @@ struct osp_courses {
 	struct osp_course_within {
 		size_t setting;
 		uint32_t subshell;
+		bool doubt;		 /* that may end there */
+		bool applied;		 /* and a program there may not have got */
 	} within[OSP_COURSE_HIDDEN_MAX]; /* settings that end within a subshell only */
 	size_t within_count;
 };
@@ -44,6 +46,9 @@ enum osp_course_end { OSP_COURSE_UNSET, OSP_COURSE_UNEXPORTED };
 /* Begins the newest setting. `lasts`: it is for the commands after its own too. Returns 0, or -1 if
  * memory ran out. */
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts);
+
+/* Ends the newest setting, which never takes effect. */
+void osp_course_void(struct osp_courses *courses, struct osp_setting *settings);
 
 /* Ends the settings of a variable in the function of the present command. */
 void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, const char *name,
@@ -57,7 +62,16 @@ void osp_course_export(struct osp_courses *courses, struct osp_setting *settings
 void osp_course_hide(struct osp_courses *courses, const char *name);
 
 /* Notes that the present command starts a program. */
-void osp_course_start(struct osp_courses *courses, const struct osp_setting *settings);
+void osp_course_start(struct osp_courses *courses, struct osp_setting *settings);
+
+/* Notes that a block was a subshell, so that what it ended goes on after it; 0: none was. */
+void osp_course_part(struct osp_courses *courses, struct osp_setting *settings, uint32_t block);
+
+enum osp_course_stand { OSP_COURSE_STANDS_NOT, OSP_COURSE_MAY_STAND, OSP_COURSE_STANDS };
+
+/* Returns whether a setting of the variable is in force at the present command. */
+enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
+					const struct osp_setting *settings, const char *name);
 
 /* Notes that the present command may start a program that the script does not name, which counts
  * only for settings that a subshell would take along. */

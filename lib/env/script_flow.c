@@ -16,7 +16,8 @@ struct osp_flow_block {
 	bool may_not_run;
 	bool doubtful; /* it may not run though the block around it does */
 	bool sure;     /* a loop whose body runs at least once, an `if` whose condition is true */
-	bool process;  /* a function that is a text in a process of its own */
+	bool process;  /* it is a process of its own though no subshell: $(...), bash -c, a group
+			  before or after a pipe */
 	size_t last_start; /* of a process: the number of the last program that it starts */
 };
 
@@ -55,7 +56,11 @@ static uint32_t add_block(struct osp_flow *flow, enum kind kind, bool may_not_ru
 
 static void push(struct osp_flow *flow, enum kind kind, bool may_not_run)
 {
-	flow->at.block = add_block(flow, kind, may_not_run);
+	uint32_t block = add_block(flow, kind, may_not_run);
+
+	if (block != flow->at.block && kind != CLAUSE)
+		flow->blocks[block - 1].process = flow->at.piped;
+	flow->at.block = block;
 }
 
 /* Returns the innermost block of that kind around the next command; 0 if there is none. */
@@ -72,8 +77,13 @@ static void pop(struct osp_flow *flow, enum kind kind)
 {
 	uint32_t at = innermost(flow, kind);
 
-	if (at)
-		flow->at.block = block_at(flow, at)->parent;
+	if (!at)
+		return;
+	flow->at.block = block_at(flow, at)->parent;
+	if (!flow->at.apart || kind == FUNCTION || block_at(flow, at)->process)
+		return;
+	flow->blocks[at - 1].process = true;
+	flow->parted = at;
 }
 
 /* Ends the innermost block of that kind, or the function within it. */
@@ -126,6 +136,9 @@ static void end_bracket(struct osp_flow *flow)
 
 void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 {
+	if (block_at(flow, flow->at.block)->kind == CASE &&
+	    (mark == OSP_SHELL_APART || mark == OSP_SHELL_PIPE))
+		return; /* PATTERN|PATTERN */
 	flow->at.apart = mark == OSP_SHELL_APART;
 	switch (mark) {
 	case OSP_SHELL_APART:
@@ -280,7 +293,7 @@ size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *word
 	bool negated = false, listed = flow->at.listed;
 	size_t at = 0, taken;
 
-	flow->at.own = 0;
+	flow->at.own = flow->parted = 0;
 	if (kind == ARRAY)
 		return 0;
 	if (kind == CASE && strcmp(words[0].text, "esac") != 0)
@@ -351,9 +364,14 @@ bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer
 	return inner == outer;
 }
 
+static bool is_subshell(const struct osp_flow_block *block)
+{
+	return block->kind == SUBSHELL || (block->process && block->kind != FUNCTION);
+}
+
 uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block)
 {
-	while (block && block_at(flow, block)->kind != SUBSHELL)
+	while (block && !is_subshell(block_at(flow, block)))
 		block = block_at(flow, block)->kind == FUNCTION ? 0 : block_at(flow, block)->parent;
 	return block;
 }
@@ -368,15 +386,15 @@ bool osp_flow_starts_none(const struct osp_flow *flow, uint32_t block, size_t nu
 {
 	const struct osp_flow_block *at = block_at(flow, block);
 
-	while (at->kind != SUBSHELL && at->kind != FUNCTION && at->kind != SCRIPT)
+	while (!is_subshell(at) && at->kind != FUNCTION && at->kind != SCRIPT)
 		at = block_at(flow, at->parent);
-	return (at->kind == SUBSHELL || at->process) && at->last_start <= number;
+	return (is_subshell(at) || at->process) && at->last_start <= number;
 }
 
 uint32_t osp_flow_as_sure(const struct osp_flow *flow, uint32_t block)
 {
-	while (block && !block_at(flow, block)->doubtful &&
-	       block_at(flow, block)->kind != SUBSHELL && block_at(flow, block)->kind != FUNCTION)
+	while (block && !block_at(flow, block)->doubtful && !is_subshell(block_at(flow, block)) &&
+	       block_at(flow, block)->kind != FUNCTION)
 		block = block_at(flow, block)->parent;
 	return block;
 }

@@ -39,6 +39,8 @@ struct osp_flow_place {
 struct osp_flow {
 	struct osp_flow_block *blocks; /* each keeps the index of the one around it */
 	uint32_t count, room;
+	uint32_t parted; /* the block that the command ends before a | or &, so that it was a
+			    subshell; 0: none */
 	struct osp_flow_place at;
 	bool failed; /* memory ran out */
 };
@@ -68,7 +70,8 @@ bool osp_flow_together(const struct osp_flow *flow, uint32_t one, uint32_t other
 /* Returns whether `inner` is `outer` or lies in it. */
 bool osp_flow_within(const struct osp_flow *flow, uint32_t inner, uint32_t outer);
 
-/* Returns the innermost subshell around the block, in its function; 0: there is none. */
+/* Returns the innermost subshell around the block, or block before or after a | or before a &, in
+ * its function; 0: there is none. */
 uint32_t osp_flow_subshell(const struct osp_flow *flow, uint32_t block);
 
 /* Notes the number of a program that the command may start, for the processes around it. */

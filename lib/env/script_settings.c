@@ -176,6 +176,7 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 				      .line = at->line,
 				      .column = at->column};
 	struct osp_script *script = reading->script;
+	enum osp_course_stand stands = OSP_COURSE_STANDS_NOT;
 	char *known = NULL;
 
 	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
@@ -203,10 +204,18 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 		setting.extends |= !setting.unexpanded;
 		setting.unexpanded = true;
 	}
+	if (setting.fallback && may_compare(script))
+		stands = osp_course_stands(&reading->courses, script->settings, setting.name);
 	setting.adds = reading->adds ||
 		       (setting.unexpanded && osp_value_mentions(setting.value, setting.name));
 	replace(reading, &setting);
-	return append(reading, &setting);
+	if (append(reading, &setting))
+		return -1;
+	if (stands == OSP_COURSE_STANDS)
+		osp_course_void(&reading->courses, script->settings);
+	else if (stands == OSP_COURSE_MAY_STAND)
+		script->settings[script->count - 1].doubt = OSP_DOUBT_BRANCH;
+	return 0;
 }
 
 void osp_reading_export(struct osp_reading *reading, const char *name, size_t name_bytes)
