@@ -10,11 +10,12 @@
 struct osp_setting_course {
 	uint32_t block;
 	bool lasts;
-	bool ended;	   /* it is unset, set anew or no longer exported */
-	bool unexported;   /* the last of these */
-	bool hidden;	   /* a program was started without it */
-	size_t starts;	   /* the programs that were started before it, and those without it */
-	uint32_t ended_in; /* the block that ended it, if no program had got it */
+	bool ended;	     /* it is unset, set anew or no longer exported */
+	bool unexported;     /* the last of these */
+	bool may_have_ended; /* a branch ended it */
+	bool hidden;	     /* a program was started without it */
+	size_t starts;	     /* the programs that were started before it, and those without it */
+	uint32_t ended_in;   /* the block that ended it, if no program had got it */
 };
 
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
@@ -73,9 +74,10 @@ static void end_one(struct osp_courses *courses, size_t index, struct osp_settin
 		course->ended_in = unused ? block : 0;
 		course->unexported = how == OSP_COURSE_UNEXPORTED;
 		setting->gone = unused;
-	} else if (osp_flow_within(flow, sure, course->block) && unused &&
-		   setting->doubt == OSP_DOUBT_NONE) {
-		setting->doubt = OSP_DOUBT_REPLACED;
+	} else if (osp_flow_within(flow, sure, course->block)) {
+		course->may_have_ended = true;
+		if (unused && setting->doubt == OSP_DOUBT_NONE)
+			setting->doubt = OSP_DOUBT_REPLACED;
 	}
 }
 
@@ -202,6 +204,17 @@ void osp_course_part(struct osp_courses *courses, struct osp_setting *settings, 
 	}
 }
 
+/* Returns whether a subshell around the block ended the setting, or may have. */
+static bool ended_within(const struct osp_courses *courses, size_t setting, uint32_t block)
+{
+	for (size_t i = 0; i < courses->within_count; i++) {
+		if (courses->within[i].setting == setting &&
+		    osp_flow_within(&courses->flow, block, courses->within[i].subshell))
+			return true;
+	}
+	return courses->within_count == OSP_COURSE_HIDDEN_MAX;
+}
+
 enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
 					const struct osp_setting *settings, const char *name)
 {
@@ -218,7 +231,8 @@ enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
 		subshell = osp_flow_subshell(&courses->flow, course->block);
 		if (subshell && !osp_flow_within(&courses->flow, block, subshell))
 			continue; /* it ended with that */
-		if (settings[i].doubt == OSP_DOUBT_NONE &&
+		if (settings[i].doubt != OSP_DOUBT_REPLACED && !course->may_have_ended &&
+		    !ended_within(courses, i, block) &&
 		    osp_flow_within(&courses->flow, block,
 				    osp_flow_as_sure(&courses->flow, course->block)))
 			return OSP_COURSE_STANDS;

@@ -690,6 +690,11 @@ adapters() {
 	grep -qxF '0 fatal, 1 harmful, 0 obsolete, 1 other' said
 }
 
+@test "--script: bash bears out what is sure of random scripts" {
+	python3 "$SOURCE/tests/command/lint_oracle.py" --seed 1 --count 25 >said || { cat said && false; }
+	grep -qE '^25 scripts, 1[0-9]{2} settings, 0 differences that are not known$' said
+}
+
 @test "--script: the host that submits is no place to meet" {
 	printf '#SBATCH -N2\nMASTER_ADDR=$SLURM_SUBMIT_HOST\nsrun a\n' >job.sh
 	run env_of --script job.sh
