@@ -30,7 +30,7 @@ EXTRA_DIST += tests/fake/clustermgtd tests/fake/ec2
 EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/faults.reports tests/check/healthy tests/check/healthy.table tests/check/node.bash tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/other_version.bash tests/fake/node \
 	doc/checks.md
 
-# doc/checks.md: the checks and their reports; tests/check/faults.reports: every fault injected, with its report.
+# doc/checks.md: the checks; tests/check/faults.reports: every fault injected, with its report.
 .PHONY: faults
 faults: onespine$(EXEEXT) $(check_LTLIBRARIES)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/check/faults --write
