@@ -336,30 +336,44 @@ void shadow_count_end(uint32_t job_id)
 		osp_occupancy_remove(account, job_id);
 }
 
+/* Returns whether a job shares processors by Slurm's tables, and that is not noted yet. */
+static bool overlaps_unnoted(const job_record_t *job)
+{
+	return !group_now(job).number && !osp_occupancy_is_suspended(account, job->job_id) &&
+	       shadow_rows_overlap(job);
+}
+
+/* Returns whether a job may have a node of `other`, which has some. */
+static bool may_share_nodes(const job_record_t *job, const job_record_t *other)
+{
+	bitstr_t *nodes = job->job_resrcs ? job->job_resrcs->node_bitmap : NULL;
+	bitstr_t *others = other->job_resrcs->node_bitmap;
+
+	return nodes && (bit_size(nodes) != bit_size(others) || bit_overlap_any(nodes, others));
+}
+
 /*
  * Notes which jobs share processors though their partitions do not: one was suspended by a person,
- * others started on its processors, and it was resumed.
+ * others started on its processors, and it was resumed. `resumed`: only those on its nodes; NULL:
+ * all.
  */
-static void note_overlaps(void)
+static void note_overlaps(const job_record_t *resumed)
 {
 	uint32_t cursor = 0, job_id;
 	int64_t end_s;
 
 	while (osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
 		const job_record_t *job = find_job_record(job_id);
-		struct group group = {0};
 
-		if (job)
-			group = group_now(job);
-		if (job && !group.number && shadow_rows_overlap(job))
-			note_group(job, group, true);
+		if (job && (!resumed || may_share_nodes(job, resumed)) && overlaps_unnoted(job))
+			note_group(job, group_now(job), true);
 	}
 }
 
 /* Returns whether a job was resumed on processors that others have, though they do not share. */
 static bool was_resumed_over_others(const job_record_t *job)
 {
-	return job->suspend_time && !group_now(job).number && shadow_rows_overlap(job);
+	return job->suspend_time && overlaps_unnoted(job);
 }
 
 void shadow_count_suspend(const job_record_t *job, bool suspended)
@@ -371,7 +385,7 @@ void shadow_count_suspend(const job_record_t *job, bool suspended)
 	shadow_rows_say(job, &counts);
 	osp_occupancy_set_suspended(account, job->job_id, !counts);
 	if (counts && was_resumed_over_others(job))
-		note_overlaps();
+		note_overlaps(job);
 }
 
 /* --- ends ------------------------------------------------------------------------------------ */
@@ -506,6 +520,26 @@ static void forget_the_ended(void)
 	}
 }
 
+static bool any_was_resumed_over_others(void)
+{
+	uint32_t cursor = 0, job_id;
+	int64_t end_s;
+
+	while (osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
+		const job_record_t *job = find_job_record(job_id);
+
+		if (job && was_resumed_over_others(job))
+			return true;
+	}
+	return false;
+}
+
+static void look_for_overlaps(void)
+{
+	if (any_was_resumed_over_others())
+		note_overlaps(NULL);
+}
+
 /* Counts all running jobs; of those already counted, only that they are. */
 static void count_jobs(time_t now, bool anew)
 {
@@ -522,20 +556,8 @@ static void count_jobs(time_t now, bool anew)
 	if (job_list)
 		list_for_each(job_list, count_job, &anew);
 	shadow_rows_forget();
-}
-
-static bool any_was_resumed_over_others(void)
-{
-	uint32_t cursor = 0, job_id;
-	int64_t end_s;
-
-	while (osp_occupancy_next_job(account, &cursor, &job_id, &end_s)) {
-		const job_record_t *job = find_job_record(job_id);
-
-		if (job && was_resumed_over_others(job))
-			return true;
-	}
-	return false;
+	if (anew)
+		look_for_overlaps();
 }
 
 void shadow_count_again(void)
@@ -560,8 +582,8 @@ void shadow_count_rebuilt(void)
 	shadow_rows_forget();
 	if (account && !counted)
 		count_jobs(time(NULL), true);
-	if (account && any_was_resumed_over_others())
-		note_overlaps();
+	else if (account)
+		look_for_overlaps();
 	shadow_count_again();
 }
 

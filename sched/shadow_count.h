@@ -96,9 +96,9 @@ bool shadow_rows_say(const job_record_t *job, bool *counts);
 void shadow_rows_list(void);
 void shadow_rows_forget(void);
 
-/* Returns whether a job has a processor that a job of another partition has too, by Slurm's tables.
- * From 24.05 on these may still have the processors of ended jobs, if partitions have several rows.
- */
+/* Returns whether a job that counts has a processor that another job has too, of another partition
+ * or in another row of its own, by Slurm's tables. From 24.05 on these may still have the
+ * processors of ended jobs, if partitions have several rows. */
 bool shadow_rows_overlap(const job_record_t *job);
 
 #endif

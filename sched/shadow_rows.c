@@ -112,15 +112,24 @@ bool shadow_rows_say(const job_record_t *job, bool *counts)
 	return true;
 }
 
+/* Returns how many rows of a table hold a processor that the job has too. */
+static uint32_t rows_in_the_way(const part_res_record_t *table, job_resources_t *resources)
+{
+	uint32_t rows = 0;
+
+	for (uint32_t r = 0; table->row && r < table->num_rows; r++)
+		rows += !job_res_fit_in_row(resources, &table->row[r]);
+	return rows;
+}
+
 bool shadow_rows_overlap(const job_record_t *job)
 {
-	for (part_res_record_t *table = job->job_resrcs ? first_table() : NULL; table;
-	     table = table->next) {
-		for (uint32_t r = 0; table->row && r < table->num_rows; r++) {
-			if (table->part_ptr != job->part_ptr &&
-			    !job_res_fit_in_row(job->job_resrcs, &table->row[r]))
-				return true;
-		}
+	const part_res_record_t *own = job->job_resrcs ? table_of(job->part_ptr) : NULL;
+
+	for (part_res_record_t *table = own ? first_table() : NULL; table; table = table->next) {
+		/* of its own partition one row is the job's */
+		if (rows_in_the_way(table, job->job_resrcs) > (table == own))
+			return true;
 	}
 	return false;
 }

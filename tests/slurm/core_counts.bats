@@ -270,3 +270,29 @@ planned_at_end_of() {
 	on_one_spine "$gang"
 	right
 }
+
+# last, as slurm.conf stays so
+@test "with preempt/qos, which has a row more, cores on which a job of the same partition started meanwhile count once" {
+	local first second gang
+	printf 'PreemptType=preempt/qos\nPreemptMode=REQUEUE\n' >>"$ONESPINE_CLUSTER/slurm.conf"
+	restarted
+	first=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=60)
+	await_job "$first" RUNNING
+	suspended "$first"
+	second=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=30)
+	await_job "$second" RUNNING
+	log_mark
+	resumed "$first"
+	! log_since 'job overflow' || fail "it has no row"
+	equal "$(cores_of "$first")" "$(cores_of "$second")"
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
+	right
+	await_saved "$second"
+	restarted
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	right
+	gang=$(submit --gang -N4 --ntasks-per-node=4 --mem=100)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
+}

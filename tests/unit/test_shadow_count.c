@@ -395,6 +395,45 @@ static void counts_processors_once_after_a_resume(void **state)
 	assert_int_equal(free_at(1, NULL, NULL), 100);
 }
 
+/* Nor do two jobs of one partition, but with preempt/qos it has a row more, in which Slurm has the
+ * resumed one. Only jobs on its nodes are looked at. */
+static void counts_processors_of_one_partition_once(void **state)
+{
+	job_record_t *first = runs(1, 0, 1, 100), *second = runs(2, 0, 1, 200);
+	job_record_t *third = runs(3, 1, 1, 100), *gone = runs(4, 2, 1, 100);
+
+	(void)state;
+	make_tables();
+	slurm_conf.preempt_type = (char *)"preempt/qos";
+	tables[0].num_rows = 2;
+	tables[0].row = second_rows;
+	second_rows[0].job_list = in_first;
+	first->job_resrcs->cpus[0] = second->job_resrcs->cpus[0] = 4;
+	in_first[second_rows[0].num_jobs++] = second->job_resrcs;
+	in_first[second_rows[0].num_jobs++] = third->job_resrcs;
+	second_rows[1].num_jobs = 0;
+	free_job_resources(&gone->job_resrcs);
+	fake_slurm.overlaps = share_a_processor;
+	shadow_count_resized(first);
+	shadow_count_resized(second);
+	shadow_count_rebuilt();
+	first->suspend_time = now;
+	in_second[second_rows[1].num_jobs++] = first->job_resrcs;
+	shadow_count_suspend(first, false);
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	assert_int_equal(free_at(1, NULL, NULL), 100);
+	/* another fabric finds it again, without Slurm's plugin having done anything */
+	shadow_count_lay(NODES);
+	for (uint32_t n = 0; n < NODES; n++)
+		shadow_count_node(n, node_record_table_ptr[n]);
+	shadow_count_refresh(now + 1);
+	assert_int_equal(free_at(0, NULL, NULL), 0);
+	assert_int_equal(free_at(1, NULL, NULL), 100);
+	/* a job without a partition has no row */
+	first->part_ptr = NULL;
+	assert_false(shadow_rows_overlap(first));
+}
+
 /* --- looking again ---------------------------------------------------------------------------- */
 
 /* Slurm changes an end without a word. */
@@ -846,6 +885,7 @@ int main(void)
 		TEST(counts_what_slurm_has_in_its_rows),
 		TEST(reads_rows_without_memory),
 		TEST(counts_processors_once_after_a_resume),
+		TEST(counts_processors_of_one_partition_once),
 		TEST(sees_other_ends),
 		TEST(forgets_jobs_that_are_gone),
 		TEST(follows_a_rebuild),

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_commands.c - finds the words of a job script's commands that set a variable */
+#include "lib/env/script_private.h"
+
+#include <string.h>
+
+#include "lib/env/script_value.h"
+
+#define SUBSTITUTED_BYTES_MAX (4 * OSP_SCRIPT_BYTES_MAX) /* read in $(...) */
+
+static const char *const exporters[] = {"export", "declare", "typeset", "readonly", "local", NULL};
+static const char *const launchers[] = {"srun", "sbatch", "salloc", NULL};
+static const char *const mpi[] = {"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", NULL};
+static const char *const containers[] = {"docker", "podman", "apptainer", "singularity", NULL};
+static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", NULL};
+
+/* What is known from the words of a command before this one. */
+struct command {
+	const struct osp_shell_word *words;
+	size_t count;
+	bool leading; /* assignments may be here */
+	bool exporting, unexporting, env;
+	bool launcher, mpi, container, shell;
+};
+
+/* Reads the text after -c, one level deep. */
+static int read_inner(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	struct osp_shell_reader reader = {reading, osp_reading_command, NULL, false,
+					  osp_reading_mark};
+	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow, !reading->evaluates);
+	bool alone = reading->alone, lasting = reading->lasting, inner = reading->inner;
+	int rc;
+
+	reading->outer = word;
+	rc = osp_shell_read(word->text, strlen(word->text), &reader);
+	reading->outer = NULL;
+	reading->alone = alone;
+	reading->lasting = lasting;
+	reading->inner = inner;
+	osp_flow_leave(&reading->courses.flow, place);
+	return rc;
+}
+
+/* Notes a program or a builtin, which decides what its arguments may set. */
+static void note_program(struct command *command, const char *word)
+{
+	const char *name = osp_shell_base_name(word);
+
+	command->leading = !strcmp(name, "env") || !strcmp(name, "exec");
+	command->exporting |= osp_shell_is_one_of(name, exporters);
+	command->env |= !strcmp(name, "env");
+	command->launcher |= osp_shell_is_one_of(name, launchers);
+	command->mpi |= osp_shell_is_one_of(name, mpi);
+	command->container |= osp_shell_is_one_of(name, containers);
+	command->shell |= osp_shell_is_one_of(name, shells);
+}
+
+static const char *after(const char *word, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(word, prefix, length) ? NULL : word + length;
+}
+
+/* Returns whether a shell's option says that a command follows: -c, also among others, as -lc and
+ * -cx. */
+static bool gives_command(const char *option)
+{
+	return *option == '-' && option[1] != '-' && strchr(option, 'c') &&
+	       !option[1 + strspn(option + 1, "abcefhiklmnoprtuvxBCEHPT")];
+}
+
+/* Returns the index of the command after a shell's option at `index`: the first word that is no
+ * option, nor the word of an `o` (pipefail). Returns `count` if there is none. */
+static size_t find_command(const struct command *command, size_t index)
+{
+	for (; index < command->count; index++) {
+		const char *text = command->words[index].text;
+
+		if (*text != '-' && *text != '+')
+			break;
+		index += text[1] != '-' && strchr(text, 'o') != NULL;
+	}
+	return index < command->count ? index : command->count;
+}
+
+/* Reads the text that a shell's -c at `index` gives it. Returns how many words that are, 0 for
+ * none, or -1. */
+static int take_text(struct osp_reading *reading, const struct command *command, size_t index)
+{
+	size_t at = find_command(command, index);
+	int rc;
+
+	if (at >= command->count)
+		return 0;
+	reading->step = command->launcher;
+	rc = read_inner(reading, &command->words[at]);
+	reading->step = false;
+	reading->inner = true;
+	return rc ? -1 : (int)(at - index + 1);
+}
+
+/* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
+ * words it took, 0 for none, or -1. */
+static int take_option(struct osp_reading *reading, const struct command *command, size_t index)
+{
+	const struct osp_shell_word *word = &command->words[index];
+	const struct osp_shell_word *next = index + 1 < command->count ? word + 1 : NULL;
+	const char *value;
+	int rc = 0;
+
+	if (command->launcher && (value = after(word->text, "--export=")))
+		return osp_reading_export_list(reading, value, word) ? -1 : 1;
+	if (command->container && (value = after(word->text, "--env=")))
+		return osp_reading_assign(reading, value, strlen(value), word) ? -1 : 1;
+	if (!next)
+		return 0;
+	if (command->launcher && !strcmp(word->text, "--export"))
+		rc = osp_reading_export_list(reading, next->text, next);
+	else if ((command->mpi && !strcmp(word->text, "-x")) ||
+		 (command->container &&
+		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
+		rc = osp_reading_assign(reading, next->text, strlen(next->text), next);
+	else if (command->shell && !reading->outer && gives_command(word->text))
+		return take_text(reading, command, index);
+	else if (command->mpi && index + 2 < command->count &&
+		 (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
+		return osp_reading_add(reading, next->text, strlen(next->text), word[2].text,
+				       strlen(word[2].text), next)
+			       ? -1
+			       : 3;
+	else
+		return 0;
+	return rc ? -1 : 2;
+}
+
+/* Takes a word of `:`, as in : ${A:=b}. */
+static int take_default(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	const char *text = word->text, *value;
+	size_t name_bytes = strncmp(text, "${", 2) ? 0 : strcspn(text + 2, ":="), value_bytes;
+
+	if (!name_bytes || !word->unexpanded ||
+	    !osp_value_is_default(text, strlen(text), text + 2, name_bytes, &value, &value_bytes) ||
+	    value[-1] != '=')
+		return 0;
+	return osp_reading_add(reading, text + 2, name_bytes, text, strlen(text), word);
+}
+
+/* Reads the options in A='--export=ALL,B=c', for a launcher that is named elsewhere. */
+static int take_options_in(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	const char *value = strchr(word->text, '=') + 1;
+	struct osp_shell_word inner = *word;
+
+	inner.text = value;
+	if (reading->outer || value[strspn(value, " \t\n")] != '-')
+		return 0;
+	return read_inner(reading, &inner);
+}
+
+static bool is_only_assignments(const struct osp_shell_word *words, size_t count)
+{
+	size_t name_bytes;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!osp_shell_is_assignment(words[i].text, &name_bytes))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the words of `unset`, unless they are functions. */
+static void take_unset(struct osp_reading *reading, const struct osp_shell_word *words,
+		       size_t count)
+{
+	for (size_t i = 1; i < count && strcmp(words[i].text, "-f") != 0; i++) {
+		const char *name = words[i].text;
+
+		if (*name == '-')
+			continue;
+		osp_reading_end(reading, name, strlen(name), OSP_COURSE_UNSET);
+		if (reading->outer)
+			osp_reading_hide(reading, name);
+	}
+}
+
+/* Takes an option of `env` that hides a variable: -u A, -uA, --unset=A. */
+static void take_env_option(struct osp_reading *reading, const struct command *command,
+			    size_t index)
+{
+	const char *text = command->words[index].text, *name = NULL;
+
+	if (!strcmp(text, "-u") || !strcmp(text, "--unset"))
+		name = index + 1 < command->count ? command->words[index + 1].text : NULL;
+	else if (after(text, "--unset="))
+		name = after(text, "--unset=");
+	else if (after(text, "-u"))
+		name = after(text, "-u");
+	if (name)
+		osp_reading_hide(reading, name);
+}
+
+/* Takes a word that is no setting and no option of a launcher. */
+static void take_word(struct osp_reading *reading, struct command *command, size_t index)
+{
+	const char *text = command->words[index].text;
+
+	if (command->env && command->leading && *text == '-')
+		take_env_option(reading, command, index);
+	if (command->exporting)
+		command->unexporting |= !strcmp(text, "-n") || !strcmp(text, "+x");
+	if (command->leading && *text == '-') /* env -i A=b: options end nothing */
+		return;
+	if (command->exporting && command->unexporting)
+		osp_reading_end(reading, text, strlen(text), OSP_COURSE_UNEXPORTED);
+	else if (command->exporting)
+		osp_reading_export(reading, text, strlen(text));
+	note_program(command, text);
+	reading->lasting |= command->exporting;
+}
+
+/* Reads the text of each $(...) in a word. Its options are not those of the job's steps. */
+static int take_substitutions(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	const char *at = word->text, *end = at + strlen(at), *body;
+	struct osp_shell_word inner = *word;
+	bool before = reading->in_words;
+	size_t bytes;
+	int rc = 0;
+
+	reading->in_words = true;
+	while (!rc && word->unexpanded && !reading->outer &&
+	       reading->substituted_bytes < SUBSTITUTED_BYTES_MAX &&
+	       (body = osp_shell_substitution(at, (size_t)(end - at), &bytes))) {
+		reading->substituted_bytes += bytes;
+		if (word->whole_lines)
+			inner.line += osp_shell_line_feeds(at, (size_t)(body - at));
+		at = body;
+		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
+		rc = inner.text ? read_inner(reading, &inner) : -1;
+	}
+	reading->in_words = before;
+	return rc;
+}
+
+/* Ends what $((A=1)) in a word sets. */
+static void take_arithmetics(struct osp_reading *reading, const struct osp_shell_word *word)
+{
+	const char *at = word->unexpanded ? strstr(word->text, "$((") : NULL, *end;
+
+	for (; at && (end = strstr(at, "))")); at = strstr(end, "$(("))
+		osp_reading_arithmetic(reading, at + 3, (size_t)(end - at) - 3);
+}
+
+/* Takes what a shell puts into words, and nothing else of them. */
+static int take_expansions(struct osp_reading *reading, const struct osp_shell_word *words,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		take_arithmetics(reading, &words[i]);
+		if (take_substitutions(reading, &words[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* Takes the words of a command one after the other. */
+static int take_words(struct osp_reading *reading, struct command *command)
+{
+	size_t name_bytes;
+
+	for (size_t i = 0; i < command->count;) {
+		const struct osp_shell_word *word = &command->words[i];
+		int taken = take_option(reading, command, i);
+
+		if (taken < 0)
+			return -1;
+		if (taken) {
+			i += (size_t)taken;
+			continue;
+		}
+		if (!(command->leading || command->exporting) ||
+		    !osp_shell_is_assignment(word->text, &name_bytes))
+			take_word(reading, command, i);
+		else if (osp_reading_assign(reading, word->text, strlen(word->text), word) ||
+			 take_options_in(reading, word))
+			return -1;
+		else if (command->unexporting)
+			osp_reading_end(reading, word->text, name_bytes, OSP_COURSE_UNEXPORTED);
+		if (take_expansions(reading, word, 1))
+			return -1;
+		i++;
+	}
+	return 0;
+}
+
+/* Ends what `read`, getopts and printf -v set to something unknown: IFS=: read A B. */
+static void end_read(struct osp_reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	size_t at = 0, first, bytes;
+
+	while (at < count && osp_shell_is_assignment(words[at].text, &bytes))
+		at++;
+	if (at == count)
+		return;
+	if (!strcmp(words[at].text, "read"))
+		first = at + 1;
+	else if (!strcmp(words[at].text, "getopts") ||
+		 (at + 1 < count && !strcmp(words[at].text, "printf") &&
+		  !strcmp(words[at + 1].text, "-v")))
+		first = at + 2;
+	else
+		return;
+	for (size_t i = first; i < count && (i == first || first == at + 1); i++)
+		osp_reading_end(reading, words[i].text, strlen(words[i].text), OSP_COURSE_UNSET);
+}
+
+/* Ends what `for A in ...` sets; `words` are the reserved words of a command. */
+static void end_loop_variable(struct osp_reading *reading, const struct osp_shell_word *words,
+			      size_t count)
+{
+	static const char *const loops[] = {"for", "select", NULL};
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (!osp_shell_is_one_of(words[i].text, loops))
+			continue;
+		osp_reading_end(reading, words[i + 1].text, strlen(words[i + 1].text),
+				OSP_COURSE_UNSET);
+		return;
+	}
+}
+
+/* Reads the text of eval "TEXT", and ends what other builtins set. */
+static int take_builtin(struct osp_reading *reading, const struct osp_shell_word *words,
+			size_t count)
+{
+	const char *name = words[0].text;
+	int rc;
+
+	if (!strcmp(name, "eval") && count == 2 && !words[1].unexpanded && !reading->outer) {
+		reading->evaluates = true;
+		rc = read_inner(reading, &words[1]);
+		reading->evaluates = false;
+		reading->inner = true;
+		return rc;
+	}
+	for (size_t i = 1; i < count && (!strcmp(name, "let") || !strcmp(name, "((")); i++)
+		osp_reading_arithmetic(reading, words[i].text, strlen(words[i].text));
+	end_read(reading, words, count);
+	return 0;
+}
+
+/* Takes a command that sets variables by itself. Returns 1 if it is one, or -1. */
+static int take_setter(struct osp_reading *reading, const struct osp_shell_word *words,
+		       size_t count)
+{
+	if (!count)
+		return 0;
+	if (take_builtin(reading, words, count))
+		return -1;
+	reading->lasting |= !strcmp(words[0].text, ":");
+	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
+		if (take_default(reading, &words[i]))
+			return -1;
+	}
+	if (!strcmp(words[0].text, "unset") || !strcmp(words[0].text, "unsetenv"))
+		take_unset(reading, words, count);
+	if (count < 3 || strcmp(words[0].text, "setenv") != 0)
+		return 0;
+	reading->lasting = true;
+	return osp_reading_add(reading, words[1].text, strlen(words[1].text), words[2].text,
+			       strlen(words[2].text), &words[1])
+		       ? -1
+		       : 1;
+}
+
+/* Keeps the options of a command, and notes whether it is an srun on one node. */
+static int keep_options(struct osp_reading *reading, const struct osp_shell_word *words,
+			size_t count)
+{
+	struct osp_script_options *kept = &reading->script->options;
+	struct osp_flow *flow = &reading->courses.flow;
+	size_t steps = kept->commands, before = kept->count;
+	bool branch = osp_flow_now_may_not_run(flow);
+
+	if (osp_script_options_of_command(kept, &reading->script->arena, words, count,
+					  reading->outer && reading->step,
+					  branch ? OSP_DOUBT_BRANCH : OSP_DOUBT_NONE))
+		return -1;
+	for (size_t i = before; i < kept->count; i++)
+		osp_reading_place(reading, &kept->list[i].line, &kept->list[i].column);
+	if (!reading->outer)
+		reading->one_node =
+			kept->commands > steps &&
+			osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1;
+	return 0;
+}
+
+/* Takes the words that set variables and give options. Returns 0, or -1. */
+static int take_settings(struct osp_reading *reading, const struct osp_shell_word *words,
+			 size_t count)
+{
+	static const char *const printers[] = {"echo", "printf", NULL};
+	/* options without a program belong to an array */
+	bool options = count && *words[0].text == '-';
+	struct command command = {.words = words,
+				  .count = count,
+				  .leading = true,
+				  .launcher = options,
+				  .mpi = options,
+				  .container = options};
+	int rc = take_setter(reading, words, count);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (count && osp_shell_is_one_of(words[0].text, printers))
+		return take_expansions(reading, words, count);
+	return take_words(reading, &command);
+}
+
+/* Notes the programs that a command starts, or may start. */
+static void note_starts(struct osp_reading *reading, const struct osp_shell_word *words,
+			size_t count)
+{
+	static const char *const readers[] = {".", "source", "eval", NULL};
+
+	if (!reading->inner && count && osp_shell_is_one_of(words[0].text, readers))
+		osp_course_may_start(&reading->courses);
+	if (!reading->inner && osp_flow_starts_program(&reading->courses.flow, words, count))
+		osp_course_start(&reading->courses, reading->script->settings);
+}
+
+int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count)
+{
+	struct osp_reading *reading = context;
+	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
+
+	osp_course_part(&reading->courses, reading->script->settings, reading->courses.flow.parted);
+	reading->begun = true;
+	reading->inner = false;
+	if (take_expansions(reading, words, skipped))
+		return -1;
+	end_loop_variable(reading, words, skipped);
+	words += skipped;
+	count -= skipped;
+	reading->alone = reading->lasting = is_only_assignments(words, count);
+	if (!reading->in_words && keep_options(reading, words, count))
+		return -1;
+	if (take_settings(reading, words, count))
+		return -1;
+	note_starts(reading, words, count);
+	if (!reading->outer)
+		osp_course_command_ends(&reading->courses);
+	return 0;
+}
+
+void osp_reading_mark(void *context, enum osp_shell_mark mark)
+{
+	struct osp_reading *reading = context;
+
+	osp_flow_mark(&reading->courses.flow, mark);
+}
