@@ -296,11 +296,47 @@ static int take_words(struct osp_reading *reading, struct command *command)
 	return 0;
 }
 
-/* Reads the text of eval "TEXT", and ends what `read` and printf -v set to something unknown. */
+/* Ends what `read`, getopts and printf -v set to something unknown: IFS=: read A B. */
+static void end_read(struct osp_reading *reading, const struct osp_shell_word *words, size_t count)
+{
+	size_t at = 0, first, bytes;
+
+	while (at < count && osp_shell_is_assignment(words[at].text, &bytes))
+		at++;
+	if (at == count)
+		return;
+	if (!strcmp(words[at].text, "read"))
+		first = at + 1;
+	else if (!strcmp(words[at].text, "getopts") ||
+		 (at + 1 < count && !strcmp(words[at].text, "printf") &&
+		  !strcmp(words[at + 1].text, "-v")))
+		first = at + 2;
+	else
+		return;
+	for (size_t i = first; i < count && (i == first || first == at + 1); i++)
+		osp_reading_end(reading, words[i].text, strlen(words[i].text), OSP_COURSE_UNSET);
+}
+
+/* Ends what `for A in ...` sets; `words` are the reserved words of a command. */
+static void end_loop_variable(struct osp_reading *reading, const struct osp_shell_word *words,
+			      size_t count)
+{
+	static const char *const loops[] = {"for", "select", NULL};
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (!osp_shell_is_one_of(words[i].text, loops))
+			continue;
+		osp_reading_end(reading, words[i + 1].text, strlen(words[i + 1].text),
+				OSP_COURSE_UNSET);
+		return;
+	}
+}
+
+/* Reads the text of eval "TEXT", and ends what other builtins set. */
 static int take_builtin(struct osp_reading *reading, const struct osp_shell_word *words,
 			size_t count)
 {
-	const char *name = words[0].text, *set = NULL;
+	const char *name = words[0].text;
 	int rc;
 
 	if (!strcmp(name, "eval") && count == 2 && !words[1].unexpanded && !reading->outer) {
@@ -312,12 +348,7 @@ static int take_builtin(struct osp_reading *reading, const struct osp_shell_word
 	}
 	for (size_t i = 1; i < count && (!strcmp(name, "let") || !strcmp(name, "((")); i++)
 		osp_reading_arithmetic(reading, words[i].text, strlen(words[i].text));
-	if (!strcmp(name, "read") && count > 1)
-		set = words[count - 1].text;
-	else if (!strcmp(name, "printf") && count > 2 && !strcmp(words[1].text, "-v"))
-		set = words[2].text;
-	if (set)
-		osp_reading_end(reading, set, strlen(set), OSP_COURSE_UNSET);
+	end_read(reading, words, count);
 	return 0;
 }
 
@@ -411,6 +442,7 @@ int osp_reading_command(void *context, const struct osp_shell_word *words, size_
 	reading->inner = false;
 	if (take_expansions(reading, words, skipped))
 		return -1;
+	end_loop_variable(reading, words, skipped);
 	words += skipped;
 	count -= skipped;
 	reading->alone = reading->lasting = is_only_assignments(words, count);

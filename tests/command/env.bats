@@ -646,7 +646,8 @@ adapters() {
 	done
 	# what is added to, or set by arithmetic, is another port
 	for more in 'MASTER_PORT+=00' 'MASTER_PORT=${MASTER_PORT}00' 'MASTER_PORT=$(expr $MASTER_PORT + 29000)' 'let MASTER_PORT+=29000' \
-		'((MASTER_PORT += 29000))' '((MASTER_PORT=1<<15))' ': $((MASTER_PORT += 29000))' 'declare -i MASTER_PORT; MASTER_PORT+=29000'; do
+		'((MASTER_PORT += 29000))' '((MASTER_PORT=1<<15))' ': $((MASTER_PORT += 29000))' 'declare -i MASTER_PORT; MASTER_PORT+=29000' \
+		'IFS=: read -r MASTER_ADDR MASTER_PORT <rendezvous' 'read MASTER_PORT rest <port'; do
 		fine "export MASTER_PORT=295\n$more\nsrun a\n"
 	done
 	fatal 'export MASTER_PORT=295\nMASTER_PORTS+=1\nMASTER_PORT2=${MASTER_PORT}1\n((MASTER_PORT == 295))\nsrun a\n' S13
