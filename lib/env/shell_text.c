@@ -41,6 +41,7 @@ struct scanner {
 	struct delimiter delimiters[DELIMITERS_MAX];
 	size_t delimiter_count;
 	bool runs_shell;
+	bool drops_tabs; /* the body of a <<- is read: its shell sees no tabs before its lines */
 	int searches;	 /* that failed */
 	int arithmetics; /* (( that were none */
 	bool failed;
@@ -381,6 +382,8 @@ static size_t find_delimiter(const struct scanner *s, const struct delimiter *de
 /* Skips, after the end of a line, the here-documents that it began. */
 static void pass_documents(struct scanner *s)
 {
+	for (size_t i = 0; i < s->delimiter_count && s->runs_shell; i++)
+		s->drops_tabs |= s->delimiters[i].tabs;
 	for (size_t i = 0; i < s->delimiter_count && !s->runs_shell; i++) {
 		size_t next = s->searches < SEARCHES_MAX ? find_delimiter(s, &s->delimiters[i]) : 0;
 
@@ -395,14 +398,17 @@ static void pass_documents(struct scanner *s)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Returns whether only blanks come before in the line. */
-static bool begins_line(const struct scanner *s)
+/* Returns the column of a comment with only blanks before it; 0: other text comes before. */
+static int column_after_blanks(const struct scanner *s)
 {
+	bool tabs = true;
+
 	for (size_t at = s->line_start; at < s->at; at++) {
 		if (s->text[at] != ' ' && s->text[at] != '\t')
-			return false;
+			return 0;
+		tabs &= s->text[at] == '\t';
 	}
-	return true;
+	return tabs && s->drops_tabs ? 1 : (int)(s->at - s->line_start) + 1;
 }
 
 static void take_comment(struct scanner *s)
@@ -410,10 +416,9 @@ static void take_comment(struct scanner *s)
 	const char *start = s->text + s->at;
 	const char *end = memchr(start, '\n', s->bytes - s->at);
 	size_t length = end ? (size_t)(end - start) : s->bytes - s->at;
+	int column = s->reader->comment ? column_after_blanks(s) : 0;
 
-	if (s->reader->comment && begins_line(s) &&
-	    s->reader->comment(s->reader->context, start, length, s->line,
-			       (int)(s->at - s->line_start) + 1))
+	if (column && s->reader->comment(s->reader->context, start, length, s->line, column))
 		s->failed = true;
 	advance(s, length);
 }

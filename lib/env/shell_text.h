@@ -50,7 +50,7 @@ struct osp_shell_reader {
 	 * Words live during the call. -1 stops. */
 	int (*command)(void *context, const struct osp_shell_word *words, size_t count);
 	/* Takes a comment that begins a line, also after blanks, without its end; `text` is not
-	 * terminated. -1 stops. NULL: not asked. */
+	 * terminated. `column` is 1 after tabs that <<- takes away. -1 stops. NULL: not asked. */
 	int (*comment)(void *context, const char *text, size_t text_bytes, int line, int column);
 	bool variables; /* bodies that `read` puts into a variable are read too */
 	/* Takes what ends a command, and brackets, in the order of the text. NULL: not asked. */

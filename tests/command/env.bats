@@ -584,6 +584,11 @@ adapters() {
 		env_of --script job.sh
 	[[ $(env_of --script job.sh | sed -nE 's/^job.sh:([0-9:]+) .*/\1/p') == $'3:2:\n6:2:' ]]
 	[[ $(env_of --script job.sh | grep -c S15) == 2 ]]
+	# a shell takes away the tabs of a <<-, and no blanks
+	printf 'sbatch <<-EOF\n\t#!/bin/sh\n\t#SBATCH -N2\n\tsrun a\n\tEOF\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	printf 'sbatch <<-EOF\n\t#!/bin/sh\n\t #SBATCH -N2\n\tsrun a\n\tEOF\n' >job.sh
+	[[ $(env_of --script job.sh | grep -c S15) == 1 ]]
 	# of a script in a script, which begins anew
 	printf '#!/bin/bash\ncd x\nsbatch <<EOF\n#!/bin/bash\n#SBATCH -N2\nsrun a\nEOF\ncat >f <<EOF\n#SBATCH -N3\nEOF\n' >job.sh
 	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh

@@ -119,6 +119,8 @@ static void settings_are_seen(void **state)
 		{"bash <<EOF\nexport A=b\nEOF\n", "2:8 A=b"},
 		{"sbatch <<EOF\n#!/bin/sh\n#SBATCH --export=A=b\nC=d cmd\nEOF\n",
 		 "3:9 A=b; 4:1 C=d"},
+		{"sbatch <<-EOF\n\t#!/bin/sh\n\t#SBATCH --export=A=b\n\tC=d cmd\n\tEOF\n",
+		 "3:9 A=b; 4:2 C=d"},
 		{"cat <<< A=b\nC=d\n", "2:1 C=d"},
 		{"((x = 1 << 2))\nA=b\n", "2:1 A=b"}, /* no here-document */
 		/* words that are reserved only where a command begins, and words that are shown */
