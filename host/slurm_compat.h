@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm_compat.h - every test of Slurm's version in this project
+ * slurm_compat.h - every test of Slurm's version in this project, and whether a node runs
  *
  * The first part needs only Slurm's installed headers (job_submit); the second, after
  * OSP_SLURM_INTERNAL, its internal ones (the shadow). What each release's source says is cited by
@@ -10,6 +10,7 @@
 #define OSP_SLURM_COMPAT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -55,6 +56,25 @@
 #else
 #define OSP_JOB_STEPMGR(job) ((void)(job), false)
 #endif
+
+/* Flags of slurm.h: a node that is powered down, or on its way down or up. */
+#define OSP_ASLEEP_FLAGS                                                                           \
+	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |             \
+	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP)
+
+/*
+ * Returns whether a node of that state is powered down, or on its way down or up. A node that an
+ * administrator wants powered down (State=POWER_DOWN) runs as long as a job has it: Slurm powers it
+ * down when the job has left it (power_save.c), and until then its place holds.
+ */
+static inline bool osp_is_asleep(uint32_t state)
+{
+	uint32_t base = state & NODE_STATE_BASE, asleep = state & OSP_ASLEEP_FLAGS;
+
+	if (base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED)
+		asleep &= ~(uint32_t)NODE_STATE_POWER_DOWN;
+	return asleep != 0;
+}
 
 /* srun takes -N beside a host file up to 23.02 (common/slurm_opt.c, _validate_arbitrary()). */
 #define OSP_NODES_BESIDE_HOST_FILE !OSP_SLURM_AT_LEAST(23, 11)

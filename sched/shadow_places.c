@@ -16,10 +16,6 @@
 #include "lib/topology/place_age.h"
 #include "lib/topology/placed_instance.h"
 
-#define ASLEEP                                                                                     \
-	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP |             \
-	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP)
-
 int64_t *shadow_places_boots(const struct osp_topology *topology)
 {
 	uint32_t count = osp_topology_node_count(topology);
@@ -40,7 +36,7 @@ bool shadow_is_asleep(uint32_t n)
 {
 	const node_record_t *node = node_record_table_ptr[n];
 
-	return node && (node->node_state & ASLEEP);
+	return node && osp_is_asleep(node->node_state);
 }
 
 bool shadow_place_is_old(uint32_t n)

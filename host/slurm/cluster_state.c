@@ -253,7 +253,7 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->weight = info->weight;
 	node->state = node_state(info->node_state);
 	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
-	node->asleep = info->node_state & OSP_ASLEEP_FLAGS;
+	node->asleep = osp_is_asleep(info->node_state);
 	node->cpus = info->cpus;
 	node->gpus = gpus_of_node(info->gres);
 	if (info->real_memory > info->mem_spec_limit)

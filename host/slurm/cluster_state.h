@@ -14,11 +14,6 @@
 #include "lib/base/error.h"
 #include "host/slurm/snapshot.h"
 
-/* Flags of slurm.h: a node that is powered down, or on its way down or up. */
-#define OSP_ASLEEP_FLAGS                                                                           \
-	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |             \
-	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP)
-
 /* Returns true if this machine has a slurm.conf or SLURM_CONF names one: worth asking at all. With
  * an empty SLURM_CONF Slurm is not asked. */
 bool osp_slurm_configured(void);

@@ -37,7 +37,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 	node->instance_id = copy(list, osp_listed_instance(info, instance, sizeof(instance)));
 	node->slurm_topology = copy(list, OSP_NODE_TOPOLOGY(info));
 	node->boot_s = (int64_t)info->boot_time;
-	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
+	node->runs = !osp_is_asleep(info->node_state) &&
 		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
 	node->between = info->node_state &
 			(NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN);

@@ -312,6 +312,24 @@ no_step_runs() {
 	await_job "$job" RUNNING 90
 }
 
+@test "an administrator wants nodes powered down that a gang waits with: they run till it leaves them, and it starts" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	scontrol update NodeName="${nodes[1]}" State=POWER_DOWN
+	scontrol update NodeName="${nodes[2]}" State=POWER_DOWN_ASAP Reason=test
+	matches "$(scontrol show node "${nodes[1]}")" 'State=ALLOCATED[^ ]*\+POWER_DOWN'
+	ec2_says "$(IFS=,; echo "${nodes[*]}")" n8
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=left'
+	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+	matches "$(onespine topology show --nodes "$ONESPINE_CLUSTER/onespine.topology")" "${nodes[1]} .*ec2.*holds"
+	scancel "$job"
+	await 30 gives_back "${nodes[1]}"
+	matches "$(onespine topology show --nodes "$ONESPINE_CLUSTER/onespine.topology")" "${nodes[1]} .*ec2.*does not run"
+}
+
 @test "topograph's file says where a launched node is only if it was written since the boot, and for that boot" {
 	local file=$BATS_TEST_TMPDIR/topograph.yaml places=$ONESPINE_CLUSTER/onespine.topology
 	printf 'switches:\n  s1: {switches: [l1]}\nblocks:\n- {switch: l1, nodes: ["n[1-8]"]}\n' >"$file"
