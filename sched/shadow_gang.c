@@ -720,6 +720,8 @@ int shadow_gang_started(job_record_t *job)
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
 	launched = astray && shadow_launch_begins(job, &effective, nodes);
 	astray = astray && !launched;
+	if (!launched && !astray)
+		shadow_launch_not_needed(job);
 	shadow_mark_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
 					   ? effective.level
 					   : NULL);

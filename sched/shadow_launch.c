@@ -101,6 +101,26 @@ static bool add_launch(job_record_t *job)
 	return launch != NULL;
 }
 
+/*
+ * Lets the thread end the reservation of an earlier launch in vain: the job starts on nodes that
+ * are known to be together, and the kept ones are for others again. Not here, because Slurm's
+ * reservations take its partition write lock too.
+ */
+static void add_settled(const job_record_t *job)
+{
+	pthread_mutex_lock(&launch_mutex);
+	if (!find_launch(job->job_id) && launch_count < LAUNCHES_MAX)
+		launches[launch_count++] = (struct launch){
+			.job = job->job_id, .user = job->user_id, .proven = true};
+	pthread_mutex_unlock(&launch_mutex);
+}
+
+void shadow_launch_not_needed(const job_record_t *job)
+{
+	if (shadow_keeps(job))
+		add_settled(job);
+}
+
 static bool is_full_for(uint32_t user)
 {
 	uint32_t count = 0;
@@ -403,6 +423,8 @@ void shadow_launch_resume(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 
+	if (!waits_for_nodes(job))
+		shadow_launch_not_needed(job);
 	if (!waits_for_nodes(job) || !job->node_bitmap || !shadow_gang_request(job, &effective) ||
 	    !was_launched(job, &effective))
 		return;
@@ -633,6 +655,8 @@ static void end_launch(struct launch *launch, job_record_t *job)
 {
 	if (job && has_launched_nodes(job))
 		shadow_put_entry(job, OSP_LAUNCHED_NODES, "");
+	if (job && launch->proven && IS_JOB_RUNNING(job))
+		shadow_keep_end(job);
 	release_steps(launch, job);
 	launch->job = 0;
 }

@@ -52,6 +52,10 @@ bool shadow_launch_could(const struct osp_place_input *place);
 bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effective,
 			  const struct osp_nodeset *nodes);
 
+/* Ends what was kept for a job that starts on nodes that run: a second later. The caller holds
+ * Slurm's job lock. */
+void shadow_launch_not_needed(const job_record_t *job);
+
 /* Goes on with a job after a restart of slurmctld if its nodes were being launched. */
 void shadow_launch_resume(job_record_t *job);
 

@@ -161,6 +161,28 @@ no_step_runs() {
 	matches "$output" 'placed: 4 nodes on spine left.*; launched 1 time in vain \([1-9][0-9]* node minutes?\)'
 }
 
+@test "a gang that was launched in vain starts on others' nodes: those that were kept for it are free again at once" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	equal "${nodes[*]}" 'n1 n2 n3 n4'
+	ec2_says n1,n2,n3 n4
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
+	scontrol update NodeName='n[5-8]' State=POWER_UP
+	start_nodes n5 n6 n7 n8
+	log_mark
+	ec2_says n1,n2,n3 n4,n5,n6,n7,n8
+	await 10 log_since 'without a reconfigure, the topology in force has'
+	begin_soon "$job"
+	await_job "$job" RUNNING 60
+	await 10 note_holds "$job" 'placed: 4 nodes on spine right'
+	await 10 shows 'No reservations in the system' scontrol show reservation
+	other=$(submit -N3 -w n1,n2,n3 --exclusive)
+	await_job "$other" RUNNING
+	job_is "$job" RUNNING
+}
+
 @test "slurmctld is killed between the reservation and the save of the job: the part is kept all the same, by a reservation of its own" {
 	job=$(gang 4)
 	await_job "$job" CONFIGURING
