@@ -29,6 +29,7 @@
 #include "sched/job_describe.h"
 #include "sched/job_env.h"
 #include "sched/job_hold.h"
+#include "sched/job_hold_launched.h"
 #include "sched/job_origin.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
@@ -73,11 +74,13 @@ EXPORTED int init(void)
 		slurm_error("onespine: %s", sentence);
 		return SLURM_ERROR;
 	}
-	if (holding)
+	if (holding) {
 		slurm_error(
 			"onespine: Slurm was updated and Onespine was not: Slurm places jobs by "
 			"itself, and every gang waits for license " OSP_GANG_LICENSE
 			". Install Onespine built for this Slurm and start slurmctld again");
+		osp_hold_launched_begin();
+	}
 	return SLURM_SUCCESS;
 }
 

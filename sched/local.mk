@@ -71,6 +71,7 @@ libjobsubmit_la_SOURCES = \
 	sched/job_describe.c sched/job_describe.h \
 	sched/job_env.c sched/job_env.h \
 	sched/job_hold.c sched/job_hold.h \
+	sched/job_hold_launched.c sched/job_hold_launched.h \
 	sched/job_unsafe.c sched/job_unsafe.h \
 	sched/job_origin.c sched/job_origin.h \
 	sched/job_spares.c sched/job_spares.h \
@@ -82,7 +83,7 @@ libjobsubmit_la_CPPFLAGS = $(JOB_SUBMIT_CPPFLAGS)
 onespineexec_LTLIBRARIES += job_submit_onespine.la
 job_submit_onespine_la_SOURCES =
 job_submit_onespine_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,lazy \
-	-Wl,--gc-sections,--version-script=$(top_srcdir)/sched/job_submit_onespine.map
+	-Wl,-z,nodelete -Wl,--gc-sections,--version-script=$(top_srcdir)/sched/job_submit_onespine.map
 job_submit_onespine_la_LIBADD = libjobsubmit.la libonespine.la
 job_submit_onespine_la_DEPENDENCIES = libjobsubmit.la libonespine.la \
 	$(top_srcdir)/sched/job_submit_onespine.map

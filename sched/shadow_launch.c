@@ -110,8 +110,8 @@ static void add_settled(const job_record_t *job)
 {
 	pthread_mutex_lock(&launch_mutex);
 	if (!find_launch(job->job_id) && launch_count < LAUNCHES_MAX)
-		launches[launch_count++] = (struct launch){
-			.job = job->job_id, .user = job->user_id, .proven = true};
+		launches[launch_count++] =
+			(struct launch){.job = job->job_id, .user = job->user_id, .proven = true};
 	pthread_mutex_unlock(&launch_mutex);
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <slurm/slurm.h>
 
@@ -31,6 +32,9 @@ void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* slurm.conf as slurmctld has read it. Weak, as below. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
+
+/* Since when this slurmctld is in control; 0: another one is, or none yet. Weak too. */
+extern time_t control_time __attribute__((weak));
 
 /* Calls select_p_job_begin() of the select plugin in use. Weak: only slurmctld has one. */
 int select_g_job_begin(struct job_record *job) __attribute__((weak));
