@@ -42,6 +42,7 @@ libonespine_la_SOURCES += \
 	lib/topology/in_control.c lib/topology/in_control.h \
 	lib/topology/report.c lib/topology/report.h lib/topology/report_book.c lib/topology/report_book.h \
 	lib/topology/slurm_unit.c lib/topology/slurm_unit.h \
+	lib/topology/source_words.c lib/topology/source_words.h \
 	lib/topology/watch_policy.c lib/topology/watch_policy.h
 # lib/place: which domain, which nodes
 libonespine_la_SOURCES += \

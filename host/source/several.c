@@ -9,38 +9,6 @@
 #include "lib/topology/merge.h"
 #include "lib/topology/place_age.h"
 
-/* Reads "NAME" or "NAME:FILE". */
-static int read_one(const char *word, const char *all, struct osp_sources *sources,
-		    struct osp_error *error)
-{
-	char *file = sources->files[sources->count];
-	const char *path = strchr(word, ':');
-	const struct osp_source *source;
-	char name[64];
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, ":"), word);
-	source = osp_source_find(name, error);
-	if (!source)
-		return -1;
-	if (path && !source->reads_file)
-		return osp_error_set(error, "--from=%.200s: %s reads no file", word, name);
-	if (!path && source->reads_file)
-		return osp_error_set(error,
-				     "--from=%s: the file that it writes is expected, as %s:/path",
-				     name, name);
-	if (path && path[1] != '/')
-		return osp_error_set(error, "--from=%.200s: a path that starts with / is expected",
-				     word);
-	snprintf(file, OSP_SOURCE_FILE_BYTES, "%s", path ? path + 1 : "");
-	sources->list[sources->count] = source;
-	for (size_t i = 0; i < sources->count; i++) {
-		if (sources->list[i] == source)
-			return osp_error_set(error, "--from=%.60s: %s is there twice", all, name);
-	}
-	sources->count++;
-	return 0;
-}
-
 /* Writes the sources' names, without their files: what a topology says of its sources. */
 static void join_names(struct osp_sources *sources)
 {
@@ -52,47 +20,42 @@ static void join_names(struct osp_sources *sources)
 }
 
 /* Takes nvlink out of the list: beside another source it adds a level to that one's answer. */
-static int take_out_nvlink(const char *names, struct osp_sources *sources, struct osp_error *error)
+static void take_out_nvlink(struct osp_sources *sources)
 {
 	size_t at = 0;
 
 	while (at < sources->count && sources->list[at]->ask != osp_source_nvlink)
 		at++;
 	if (at == sources->count || sources->count == 1)
-		return 0;
-	if (sources->count > 2)
-		return osp_error_set(error, "--from=%.60s: nvlink goes with one other source",
-				     names);
+		return;
 	if (at == 0) {
 		sources->list[0] = sources->list[1];
 		memcpy(sources->files[0], sources->files[1], sizeof(sources->files[0]));
 	}
 	sources->count = 1;
 	sources->add_nvlink = true;
-	return 0;
 }
 
-int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error)
+int osp_sources_read(const char *origin, const char *names, struct osp_sources *sources,
+		     struct osp_error *error)
 {
-	memset(sources, 0, sizeof(*sources));
-	for (const char *at = names;; at++) {
-		size_t length = strcspn(at, ",");
-		char word[OSP_SOURCE_FILE_BYTES];
+	struct osp_error wrong = {.text = ""};
+	struct osp_source_words words;
 
-		if (sources->count == OSP_SOURCES_MAX || length >= sizeof(word))
-			return osp_error_set(error,
-					     "--from=%.60s: at most %d sources, separated by "
-					     "commas, are expected",
-					     names, OSP_SOURCES_MAX);
-		snprintf(word, sizeof(word), "%.*s", (int)length, at);
-		if (read_one(word, names, sources, error))
-			return -1;
-		at += length;
-		if (!*at)
-			break;
+	memset(sources, 0, sizeof(*sources));
+	if (osp_source_words_read(names, &words, &wrong))
+		return osp_error_set(error, "%s%s", origin, wrong.text);
+	for (size_t i = 0; i < words.count; i++) {
+		sources->list[i] = osp_source_find(words.names[i]);
+		if (!sources->list[i]->ask)
+			return osp_error_set(error, "%s%s: this build was configured without %s",
+					     origin, words.names[i], sources->list[i]->needs);
+		memcpy(sources->files[i], words.files[i], sizeof(words.files[i]));
 	}
+	sources->count = words.count;
 	join_names(sources);
-	return take_out_nvlink(names, sources, error);
+	take_out_nvlink(sources);
+	return 0;
 }
 
 bool osp_sources_read_reports(const struct osp_sources *sources)

@@ -13,9 +13,7 @@
 
 #include "host/source/apply.h"
 #include "host/source/source.h"
-
-#define OSP_SOURCES_MAX	      4
-#define OSP_SOURCE_FILE_BYTES 256
+#include "lib/topology/source_words.h"
 
 struct osp_sources {
 	const struct osp_source *list[OSP_SOURCES_MAX];
@@ -29,9 +27,10 @@ struct osp_sources {
 /* Returns whether they go by what nodes report. */
 bool osp_sources_read_reports(const struct osp_sources *sources);
 
-/* Reads names separated by commas, of which that of a file's source has the file:
- * "ec2,topograph:/etc/slurm/topograph.yaml". 0, or -1 with `error` set. */
-int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error);
+/* Reads the words of sources (lib/topology/source_words.h), each of which this build must have. An
+ * error begins with `origin`, as "--from=". 0, or -1 with `error` set. */
+int osp_sources_read(const char *origin, const char *names, struct osp_sources *sources,
+		     struct osp_error *error);
 
 /*
  * Asks all of them, without any comparison. 0 with the merged topology in `answer`, or -1 with

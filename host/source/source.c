@@ -6,34 +6,23 @@
 
 static const struct osp_source sources[] = {
 #ifdef OSP_HAVE_CLOUD
-	{"ec2", osp_source_ec2, NULL, false},
+	{"ec2", osp_source_ec2, NULL},
 #else
-	{"ec2", NULL, "curl and expat", false},
+	{"ec2", NULL, "curl and expat"},
 #endif
-	{"infiniband", osp_source_infiniband, NULL, false},
-	{"nvlink", osp_source_nvlink, NULL, false},
-	{"topograph", osp_source_topograph, NULL, true},
+	{"infiniband", osp_source_infiniband, NULL},
+	{"nvlink", osp_source_nvlink, NULL},
+	{"topograph", osp_source_topograph, NULL},
 };
 
 #define COUNT (sizeof(sources) / sizeof(sources[0]))
 
-const struct osp_source *osp_source_find(const char *name, struct osp_error *error)
+const struct osp_source *osp_source_find(const char *name)
 {
-	const char *names[COUNT], *nearest;
-
 	for (size_t i = 0; i < COUNT; i++) {
-		names[i] = sources[i].name;
-		if (strcmp(name, names[i]) != 0)
-			continue;
-		if (sources[i].ask)
+		if (!strcmp(name, sources[i].name))
 			return &sources[i];
-		osp_error_set(error, "--from=%s: this build was configured without %s", name,
-			      sources[i].needs);
-		return NULL;
 	}
-	nearest = osp_nearest_word(name, names, COUNT);
-	osp_error_set(error, "--from=%.40s: not one of ec2,infiniband,nvlink,topograph%s%s%s", name,
-		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	return NULL;
 }
 

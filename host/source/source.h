@@ -49,11 +49,10 @@ struct osp_source {
 	osp_source_f *ask; /* 0, or -1 with `error` set; the caller frees what is in `answer` either
 			      way */
 	const char *needs; /* what this build lacks where `ask` is NULL */
-	bool reads_file;   /* a file that another program writes: "topograph:/path" */
 };
 
-/* Returns the source of that name; NULL with the nearest one in `error`. */
-const struct osp_source *osp_source_find(const char *name, struct osp_error *error);
+/* Returns the source of that name, which this build may lack; NULL if there is none. */
+const struct osp_source *osp_source_find(const char *name);
 
 void osp_source_answer_clear(struct osp_source_answer *answer);
 

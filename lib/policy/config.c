@@ -334,6 +334,9 @@ static int take_file(struct osp_config *config, struct osp_error *error)
 	if (value && osp_watch_policy_read(config->document, value, &config->watch,
 					   config->watch_lines, error))
 		return -1;
+	value = value ? osp_value_get(value, "launch_groups") : NULL;
+	if (value)
+		config->launch_groups_column = value->column;
 	value = osp_value_get(root, "partitions");
 	return value ? take_partitions(config, value, error) : 0;
 }
@@ -505,6 +508,12 @@ struct osp_config_place osp_config_level_place(const struct osp_config *config, 
 		index < config->partition_count ? &config->partitions[index] : &config->defaults;
 
 	return (struct osp_config_place){rules->lines[OSP_KEY_LEVEL], rules->level_column};
+}
+
+struct osp_config_place osp_config_launch_groups_place(const struct osp_config *config)
+{
+	return (struct osp_config_place){config->watch_lines[OSP_WATCH_KEY_LAUNCH_GROUPS],
+					 config->launch_groups_column};
 }
 
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line)

@@ -123,12 +123,14 @@ size_t osp_config_partition_count(const struct osp_config *config);
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line);
 
 /* Returns where the file names partition number `index`, and where it sets the level in force there
- * (for all others if the index is past the last). Line 0: nowhere. */
+ * (for all others if the index is past the last), and where watch.launch_groups is. Line 0:
+ * nowhere. */
 struct osp_config_place {
 	int line, column;
 };
 struct osp_config_place osp_config_partition_place(const struct osp_config *config, size_t index);
 struct osp_config_place osp_config_level_place(const struct osp_config *config, size_t index);
+struct osp_config_place osp_config_launch_groups_place(const struct osp_config *config);
 
 /*
  * Returns the values in force and their sources, one per line: "gpu.mode   enforce

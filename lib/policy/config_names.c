@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* config_names.c - finds levels and partitions that onespine.yaml names but that do not exist */
+/* config_names.c - finds levels, partitions and nodes of onespine.yaml that do not exist */
 #include "lib/policy/config_names.h"
 
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/name_table.h"
 #include "lib/base/text.h"
+#include "lib/topology/launch_groups.h"
 
 /* How a finding is reported. */
 struct reporting {
@@ -107,4 +109,60 @@ void osp_config_check_partitions(const struct osp_config *config, const char *co
 			     nearest ? "?" : "");
 		report(&error, context);
 	}
+}
+
+/* Writes the finding: the first of `lacking` nodes. */
+static void refuse_node(const char *node, uint32_t lacking, const char *nearest,
+			struct osp_config_place place, const struct reporting *reporting)
+{
+	struct osp_error error = {.text = ""};
+
+	if (lacking == 1)
+		osp_error_at(&error, reporting->path, place.line, place.column,
+			     "launch_groups: Slurm has no node %.64s%s%.64s%s", node,
+			     nearest ? "; did you mean " : "", nearest ? nearest : "",
+			     nearest ? "?" : "");
+	else
+		osp_error_at(&error, reporting->path, place.line, place.column,
+			     "launch_groups: Slurm has none of %u nodes here, the first being "
+			     "%.64s%s%.64s%s",
+			     lacking, node, nearest ? "; did you mean " : "",
+			     nearest ? nearest : "", nearest ? "?" : "");
+	reporting->report(&error, reporting->context);
+}
+
+static void check_nodes(const struct osp_launch_groups *groups, const char *const *names,
+			size_t count, struct osp_config_place place,
+			const struct reporting *reporting)
+{
+	struct osp_name_table table = OSP_NAME_TABLE_INIT;
+	const char *first = NULL, *node;
+	uint32_t lacking = 0;
+	bool whole = true;
+
+	for (size_t i = 0; i < count && whole; i++)
+		whole = !osp_name_table_add(&table, 0, names[i], 0);
+	for (uint32_t i = 0; whole && (node = osp_launch_groups_node(groups, i)); i++) {
+		if (osp_name_table_find(&table, 0, node) != OSP_NAME_ABSENT)
+			continue;
+		if (!lacking++)
+			first = node;
+	}
+	if (lacking)
+		refuse_node(first, lacking, osp_nearest_word(first, names, count), place,
+			    reporting);
+	osp_name_table_free(&table);
+}
+
+void osp_config_check_launch_nodes(const struct osp_config *config, const char *const *names,
+				   size_t count, const char *path, osp_config_wrong_f *report,
+				   void *context)
+{
+	const struct reporting reporting = {path, report, context};
+	struct osp_launch_groups groups;
+
+	if (!osp_launch_groups_read(osp_config_watch(config)->launch_groups, &groups, NULL))
+		check_nodes(&groups, names, count, osp_config_launch_groups_place(config),
+			    &reporting);
+	osp_launch_groups_free(&groups);
 }

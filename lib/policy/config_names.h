@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_names.h - finds levels and partitions that onespine.yaml names but that do not exist
+ * config_names.h - finds levels, partitions and nodes of onespine.yaml that do not exist
  *
  * A policy with such a name is valid, but has no effect. Any thread.
  */
@@ -23,5 +23,11 @@ void osp_config_check_levels(const struct osp_config *config, const struct osp_t
 void osp_config_check_partitions(const struct osp_config *config, const char *const *names,
 				 size_t count, const char *path, osp_config_wrong_f *report,
 				 void *context);
+
+/* Reports the nodes of watch.launch_groups that are not among `names`, those of all nodes of Slurm:
+ * the first one and how many. */
+void osp_config_check_launch_nodes(const struct osp_config *config, const char *const *names,
+				   size_t count, const char *path, osp_config_wrong_f *report,
+				   void *context);
 
 #endif

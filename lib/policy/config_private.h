@@ -60,6 +60,7 @@ struct osp_config {
 	int history_lines[OSP_HISTORY_KEY_COUNT];
 	struct osp_watch_policy watch;
 	int watch_lines[OSP_WATCH_KEY_COUNT];
+	int launch_groups_column;
 };
 
 #define OSP_MODE_COUNT	    (OSP_MODE_ENFORCE + 1)

@@ -8,6 +8,7 @@
 
 #include "lib/topology/launch_groups.h"
 #include "lib/topology/slurm_unit.h"
+#include "lib/topology/source_words.h"
 
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {
 	"from",		  "interval_s",	   "max_lost",	  "max_moved",	    "block_ends",
@@ -40,17 +41,19 @@ static int take_number(const struct osp_document *document, const struct osp_val
 	return 0;
 }
 
-/*
- * Reads a source, or off (which YAML may write as no or false). The command knows which sources
- * there are.
- */
+/* Reads sources, or off (which YAML may write as no or false). */
 static int take_from(const struct osp_document *document, const struct osp_value *value,
 		     const char **to, struct osp_error *error)
 {
+	struct osp_error wrong = {.text = ""};
+	struct osp_source_words words;
+
 	if (osp_value_string(document, value, to, error))
 		return -1;
 	if (!strcasecmp(*to, "off"))
 		*to = NULL;
+	else if (osp_source_words_read(*to, &words, &wrong))
+		return osp_document_error(document, value, error, "from: %s", wrong.text);
 	return 0;
 }
 

@@ -39,11 +39,19 @@ timeless() {
 	holds "$said" '2 of its nodes are unknown to Slurm: n[17-18]'
 }
 
-@test "config check: partitions are compared with Slurm's, and levels with the topology's" {
+@test "config check: partitions and nodes of launch_groups are compared with Slurm's, and levels with the topology's" {
 	answers 0 onespine config check
 	printf 'partitions:\n  gpus:\n    gang: always\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
 	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
 	holds "$said" 'onespine.yaml:2:3: Slurm has no partition gpus; did you mean gpu?'
+	printf 'watch:\n  launch_groups: "cr-0a=n[1-2] cr-0b=n16,m16"\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
+	holds "$said" 'onespine.yaml:2:18: launch_groups: Slurm has no node m16; did you mean n16?'
+	printf 'watch:\n  launch_groups: cr-0a=x[1-2]\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
+	holds "$said" 'onespine.yaml:2:18: launch_groups: Slurm has none of 2 nodes here, the first being x1'
+	printf 'watch:\n  launch_groups: "cr-0a=n[1-2] cr-0b=n[3-16]"\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	answers 0 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
 	printf 'defaults: {level: spin}\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
 	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
 	holds "$said" "onespine.yaml:1:19: the topology $ONESPINE_CLUSTER/onespine.topology has no level 'spin'; did you mean spine?"

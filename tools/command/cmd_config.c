@@ -87,6 +87,19 @@ static void add_wrong(const struct osp_error *error, void *context)
 			      osp_json_string(osp_error_format(error, buffer, sizeof(buffer))));
 }
 
+static void check_launch_nodes(const struct osp_config *config, const struct osp_snapshot *snapshot,
+			       const char *path, struct findings *findings)
+{
+	const char **names = calloc((size_t)snapshot->node_count + 1, sizeof(*names));
+
+	for (uint32_t i = 0; names && i < snapshot->node_count; i++)
+		names[i] = snapshot->nodes[i].name;
+	if (names)
+		osp_config_check_launch_nodes(config, names, snapshot->node_count, path, add_wrong,
+					      findings);
+	free(names);
+}
+
 static void ask_slurm(const struct osp_config *config, const char *path, struct findings *findings)
 {
 	struct osp_error error = {.text = ""};
@@ -112,6 +125,7 @@ static void ask_slurm(const struct osp_config *config, const char *path, struct 
 		osp_config_check_partitions(config, names, snapshot->partition_count, path,
 					    add_wrong, findings);
 	free(names);
+	check_launch_nodes(config, snapshot, path, findings);
 	osp_snapshot_free(snapshot);
 }
 

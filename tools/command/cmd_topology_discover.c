@@ -55,14 +55,16 @@ static struct osp_config *load_config(struct osp_error *error)
 static int read_sources(const struct osp_call *call, const struct osp_config *config,
 			struct osp_sources *sources, struct osp_error *error)
 {
-	const char *from = call->values[OSP_OPTION_SOURCES];
+	const char *from = call->values[OSP_OPTION_SOURCES], *origin = "--from=";
 
-	if (!from)
+	if (!from) {
 		from = osp_config_watch(config)->from;
+		origin = "watch.from of onespine.yaml: ";
+	}
 	if (!from)
 		return osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: "
 					    "ec2, infiniband, nvlink or topograph:/path");
-	return osp_sources_read(from, sources, error);
+	return osp_sources_read(origin, from, sources, error);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
