@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <slurm/slurm.h>
 
@@ -48,7 +49,9 @@ static const struct osp_node_part *load(void)
 	if (object)
 		found = dlsym(object, OSP_NODE_PART_NAME);
 	if (!found) {
-		slurm_verbose("onespine: no environment and no binding: %s", dlerror());
+		/* its package may be left out, but no library that it needs */
+		(access(OBJECT, F_OK) == 0 ? slurm_error : slurm_verbose)(
+			"onespine: no environment and no binding: %s", dlerror());
 		return NULL;
 	}
 	if (!strcmp(found->version, VERSION))

@@ -4,12 +4,14 @@
  * sends, asks slurmctld for and sets, and what it says.
  */
 #include <setjmp.h>
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include <slurm/slurm.h>
@@ -226,9 +228,34 @@ void slurm_free_job_info_msg(job_info_msg_t *jobs)
 	"grant 7 [onespine: gang=spine; domain=s1; leaves=l1:n(1-2)|l2:n3; placed: 3 nodes on "    \
 	"spine s1, 2 leaves]"
 
+/* onespine_node.so is not in this program: it is left out, or a library that it needs is missing. */
+static bool object_is_there;
+
+void *dlopen(const char *file, int mode)
+{
+	(void)mode;
+	assert_non_null(strstr(file, "onespine_node.so"));
+	return NULL;
+}
+
+char *dlerror(void)
+{
+	static char missing[] = "libyaml-0.so.2: cannot open shared object file";
+
+	return missing;
+}
+
+int access(const char *path, int mode)
+{
+	(void)path;
+	(void)mode;
+	return object_is_there ? 0 : -1;
+}
+
 static void start_program(spank_context_t kind)
 {
 	context = kind;
+	object_is_there = false;
 	job_id = 42;
 	step_id = 0;
 	node_count = 4;
@@ -342,6 +369,21 @@ static void registers_where_options_are_read(void **state)
 	assert_string_equal(registered.arginfo, "LEVEL[@TIME]");
 	assert_string_equal(registered.usage, "all nodes on one spine (or one LEVEL), or wait");
 	assert_int_equal(registered.has_arg, 2);
+}
+
+static void a_step_without_its_object_says_why(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	init_plugin(NULL);
+	assert_int_equal(after_options(), 0);
+	assert_string_equal(said, "");
+	start_program(S_CTX_REMOTE);
+	object_is_there = true;
+	init_plugin(NULL);
+	assert_int_equal(after_options(), 0);
+	assert_string_equal(said, "onespine: no environment and no binding: libyaml-0.so.2: cannot "
+				  "open shared object file");
 }
 
 static void takes_good_values(void **state)
@@ -990,6 +1032,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_where_options_are_read),
+		cmocka_unit_test(a_step_without_its_object_says_why),
 		cmocka_unit_test(takes_good_values),
 		cmocka_unit_test(refuses_bad_values),
 		cmocka_unit_test(sends_the_environments_value),
