@@ -4,6 +4,7 @@
 
 #include "host/slurm/node_list.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -76,6 +77,15 @@ int osp_node_list_load(struct osp_node_list *list, struct osp_error *error)
 	return list->nodes && !rc ? 0 : osp_error_set(error, "out of memory");
 }
 
+/* Returns whether an id is an address. A GUID has colons too, but is none. */
+static bool is_ip_address(const char *id)
+{
+	struct in6_addr address;
+
+	return strspn(id, "0123456789.") == strlen(id) || strstr(id, "::") ||
+	       inet_pton(AF_INET6, id, &address) == 1;
+}
+
 int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_error *error)
 {
 	struct osp_name_map *map = NULL;
@@ -92,7 +102,7 @@ int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_
 	list->nodes =
 		osp_arena_take(&list->arena, (osp_name_map_count(map) + 1) * sizeof(*list->nodes));
 	for (uint32_t i = 0; list->nodes && osp_name_map_entry(map, i, &id, &node); i++) {
-		bool is_address = strspn(id, "0123456789.") == strlen(id) || strchr(id, ':');
+		bool is_address = is_ip_address(id);
 		struct osp_listed_node *entry = &list->nodes[list->count++];
 
 		*entry = (struct osp_listed_node){

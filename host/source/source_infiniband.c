@@ -9,6 +9,8 @@
 /* 2,000 nodes take a second; a port that does not answer costs 3 tries of a second each. */
 #define SWEEP_LIMIT_S 120
 
+#define LIST_NAME     "the list of nodes"
+
 /* Maps the cluster's nodes, by their own names and by a map's ids: adapters of storage and
  * managers are in none. */
 static struct osp_name_map *make_map(const struct osp_node_list *nodes, struct osp_error *error)
@@ -27,7 +29,7 @@ static struct osp_name_map *make_map(const struct osp_node_list *nodes, struct o
 	}
 	bytes = text.length_bytes;
 	lines = osp_text_take(&text);
-	map = lines ? osp_read_adapter_map("the list of nodes", lines, bytes, error) : NULL;
+	map = lines ? osp_read_adapter_map(LIST_NAME, lines, bytes, error) : NULL;
 	free(lines);
 	return map;
 }
@@ -59,6 +61,8 @@ int osp_source_infiniband(const struct osp_source_question *question,
 	osp_import_free(import);
 	osp_name_map_free(map);
 	free(output.text);
+	if (rc && error && !strcmp(error->file, LIST_NAME))
+		error->line = 0; /* of a list that nobody wrote */
 	if (rc)
 		osp_error_set(error, "out of memory");
 	return rc;

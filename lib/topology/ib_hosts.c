@@ -77,22 +77,44 @@ static bool split_description(const char *description, char *host, char *adapter
 	return true;
 }
 
-/* Returns the map's entry for an adapter: by its GUID with and without 0x, then by its host. */
+#define HEX "0123456789abcdefABCDEF"
+
+bool osp_is_guid(const char *word)
+{
+	const char *digits = word + (strncmp(word, "0x", 2) ? 0 : 2);
+	size_t count = strspn(digits, HEX);
+
+	if (count == 4 && strlen(word) == strlen("e09d:7303:0085:8d88")) {
+		for (size_t at = 0; word[at]; at++) {
+			if (at % 5 == 4 ? word[at] != ':' : !strchr(HEX, word[at]))
+				return false;
+		}
+		return true;
+	}
+	return !digits[count] && (digits > word ? count > 0 && count <= 16 : count == 16);
+}
+
+/* Returns the map's entry for an adapter: by its GUID in each form, then by its host. */
 static const struct osp_name_entry *
 find_in_map(const struct osp_name_map *map, const struct osp_ib_device *device, const char *host)
 {
+	const char *digits = device->name + 2;
 	const struct osp_name_entry *entry;
 	char guid[WORD_BYTES];
 
-	snprintf(guid, sizeof(guid), "0x%s", device->name + 2);
+	snprintf(guid, sizeof(guid), "0x%s", digits);
 	entry = osp_name_map_find(map, guid);
 	if (!entry)
-		entry = osp_name_map_find(map, guid + 2);
-	if (!entry) /* a GUID without leading zeroes, as sysfs and sharp_cmd write it */
-		entry = osp_name_map_find(
-			map, (snprintf(guid, sizeof(guid), "0x%s",
-				       device->name + 2 + strspn(device->name + 2, "0")),
-			      guid));
+		entry = osp_name_map_find(map, digits);
+	if (!entry) { /* as sysfs writes it */
+		snprintf(guid, sizeof(guid), "%.4s:%.4s:%.4s:%s", digits, digits + 4, digits + 8,
+			 digits + 12);
+		entry = osp_name_map_find(map, guid);
+	}
+	if (!entry) { /* without leading zeroes, as sharp_cmd writes it */
+		snprintf(guid, sizeof(guid), "0x%s", digits + strspn(digits, "0"));
+		entry = osp_name_map_find(map, guid);
+	}
 	if (!entry && host)
 		entry = osp_name_map_find(map, host);
 	return entry;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/topology/ib_fabric.h"
+#include "lib/topology/name_map.h"
 #include "lib/base/text.h"
 
 #define NO_LEVEL 0 /* a switch without a host below it */
@@ -325,6 +326,35 @@ static int add_nodes(struct units *units)
 		left_out, left_out == 1 ? " is" : "s are");
 }
 
+/* Says why no switch has a host: there is no map, or the first word of it that names no adapter. */
+static void refuse_nameless(const struct units *units)
+{
+	const struct osp_name_map *map = units->import->options.map;
+	const char *id, *node;
+
+	if (!map || units->fabric->host_count) {
+		osp_error_set(units->error,
+			      map ? "no switch of this fabric has a host of the map"
+				  : "no switch of this fabric has a host that is known by name; a "
+				    "map by GUID (--nodes) names them");
+		return;
+	}
+	for (uint32_t i = 0; osp_name_map_entry(map, i, &id, &node); i++) {
+		if (!strcmp(id, node) || osp_is_guid(id))
+			continue;
+		osp_error_at(units->error, osp_name_map_file(map), osp_name_map_find(map, id)->line,
+			     0,
+			     "no adapter of this fabric is in this map; '%.64s' is neither a GUID, "
+			     "as e09d:7303:0085:8d88 or 0xe09d730300858d88, nor the host of an "
+			     "adapter",
+			     id);
+		return;
+	}
+	osp_error_at(units->error, osp_name_map_file(map), 0, 0,
+		     "no adapter of this fabric is in this map, neither by its GUID nor by its "
+		     "host's name");
+}
+
 static struct osp_topology *build(struct units *units)
 {
 	drop_repeated_links(units->fabric);
@@ -334,9 +364,7 @@ static struct osp_topology *build(struct units *units)
 	for_links(units, join_leaf);
 	climb(units);
 	if (!units->level_count) {
-		osp_error_set(units->error,
-			      "no switch of this fabric has a host that is known by name; a map by "
-			      "GUID (--nodes) names them");
+		refuse_nameless(units);
 		return NULL;
 	}
 	if (start_builder(units) || add_domains(units) || nest_domains(units) || add_nodes(units))

@@ -131,6 +131,10 @@ uint32_t osp_name_map_count(const struct osp_name_map *map);
 bool osp_name_map_entry(const struct osp_name_map *map, uint32_t index, const char **id,
 			const char **node);
 
+/* Returns whether a word is a GUID: e09d:7303:0085:8d88 as sysfs writes it, the same without
+ * colons, or 0x and up to 16 digits. */
+bool osp_is_guid(const char *word);
+
 #define OSP_ADAPTERS_MAX (16 * OSP_NODES_MAX) /* the most names in such a map */
 
 struct osp_import_options {
@@ -208,10 +212,10 @@ void osp_import_source(struct osp_import *import, const char *source);
 
 /*
  * Adds a sweep of an InfiniBand fabric: the output of `ibnetdiscover` or `ibnetdiscover -p`.
- * Several sweeps of one fabric are joined by GUID. The map finds hosts; its ids are the GUIDs of
- * adapters (0x and 16 digits) or host names, and every other adapter is left out. Without a map,
- * the description "HOST ADAPTER" that rdma-ndd sets finds them, the host without its domain.
- * Adapters of SHARP are ignored; adapters without a host's name and hosts of one name are left out
+ * Several sweeps of one fabric are joined by GUID. The map finds hosts; its ids are GUIDs of
+ * adapters (osp_is_guid(), in small letters) or host names, and every other adapter is left
+ * out. Without a map, the description "HOST ADAPTER" that rdma-ndd sets finds them, the host
+ * without its domain. Adapters of SHARP are ignored; adapters without a host's name and hosts of one name are left out
  * with a warning. The levels come from connected components (ib_units.c): "leaf" are units of
  * leaves that share a host, one for each rail; "spine" the switches next above that share a unit;
  * and so on. Domains are named "S-" and the lowest GUID of their switches. After an error the

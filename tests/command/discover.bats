@@ -682,6 +682,19 @@ both() {
 	with_keys
 }
 
+@test "InfiniBand: GUIDs as sysfs writes them name nodes; a map that names no adapter says which word is none" {
+	sweep 5,6 7
+	sed 's/"n\([0-9]\) mlx5_0"/"MT4129 ConnectX7 Mellanox"/' sweep.txt >nameless
+	mv nameless sweep.txt
+	printf '0000:0000:0000:00b%d n%d\n' 5 5 6 6 7 7 >map
+	expect 0 "applied: 3 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" \
+		onespine topology discover --from=infiniband --nodes=map -o t
+	cmp <(onespine topology discover --from=infiniband --nodes=map) t
+	printf '0000:0000:0000 n5\n' >map
+	run -1 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
+	[[ $stderr == *"onespine: the list of nodes: no adapter of this fabric is in this map; '0000:0000:0000' is neither a GUID, as e09d:7303:0085:8d88 or"* ]]
+}
+
 @test "several sources: one topology; who is in both stands where the first says" {
 	both
 	several -o t 2>said

@@ -176,6 +176,38 @@ static void a_map_names_adapters_by_guid_and_hosts_by_name(void **state)
 	osp_name_map_free(map);
 }
 
+static void a_guid_is_known_in_each_form(void **state)
+{
+	static const struct {
+		const char *map;
+		const char *words;
+	} cases[] = {
+		{"0000:0000:0000:000a n1\n", "leaf S-0000000000000001: n1\n"},
+		{"000000000000000a n1\n", "leaf S-0000000000000001: n1\n"},
+		{"0xa n1\n", "leaf S-0000000000000001: n1\n"},
+		{"# GUIDs\n0000:0000:0000:000c n1\n0000:0000:0000:d n2\n",
+		 "map:3: no adapter of this fabric is in this map; '0000:0000:0000:d' is neither a "
+		 "GUID, as e09d:7303:0085:8d88 or 0xe09d730300858d88, nor the host of an adapter"},
+		{"0000:0000:0000-000a n1\n",
+		 "map:1: no adapter of this fabric is in this map; '0000:0000:0000-000a' is "
+		 "neither a GUID, as e09d:7303:0085:8d88 or 0xe09d730300858d88, nor the host of an "
+		 "adapter"},
+		{"0000:0000:0000:000c n1\n0xd n1\n000000000000000e n1\nn9 n9\n",
+		 "map: no adapter of this fabric is in this map, neither by its GUID nor by its "
+		 "host's name"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_name_map *map = read_adapters(cases[i].map);
+		struct osp_import_options options = {.map = map};
+
+		expect(osp_import_infiniband, &options,
+		       SWITCH("1") TO_CA("1", "a") CA("a", "host mlx5_0") UP("1"), cases[i].words);
+		osp_name_map_free(map);
+	}
+}
+
 /* A storage fabric on adapters of its own would join the units. */
 static void a_pattern_chooses_the_adapters(void **state)
 {
@@ -351,6 +383,7 @@ int main(void)
 		cmocka_unit_test(links_inside_a_level_join_nothing),
 		cmocka_unit_test(who_is_no_host_is_left_out_and_said),
 		cmocka_unit_test(a_map_names_adapters_by_guid_and_hosts_by_name),
+		cmocka_unit_test(a_guid_is_known_in_each_form),
 		cmocka_unit_test(a_pattern_chooses_the_adapters),
 		cmocka_unit_test(a_server_on_a_spine_makes_it_no_leaf),
 		cmocka_unit_test(two_sweeps_come_together_by_guid),
