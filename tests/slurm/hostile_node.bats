@@ -416,12 +416,12 @@ pressed() {
 
 # slow_disk: whoever is in the group $slow reads 64 KiB a second from the disk below the cluster
 slow_disk() {
-	local disk
+	local disk folder=/sys/fs/cgroup/blkio/onespine-${ONESPINE_CLUSTER##*.}
 	disk=$(df --output=source "$THEIRS" | tail -n 1)
-	slow=/sys/fs/cgroup/blkio/onespine-${ONESPINE_CLUSTER##*.}
 	[[ -b $disk && -e /sys/block/${disk##*/}/dev && -e /sys/fs/cgroup/blkio/blkio.throttle.read_bps_device ]] ||
 		skip 'no disk here that can be made slow'
-	mkdir "$slow"
+	mkdir "$folder"
+	slow=$folder
 	echo "$(<"/sys/block/${disk##*/}/dev") 65536" >"$slow/blkio.throttle.read_bps_device"
 }
 
