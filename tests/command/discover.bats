@@ -536,17 +536,20 @@ unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine 
 	asked() {
 		calls | grep -c DescribeInstanceTopology
 	}
+	asked_thrice() {
+		[[ -e fake/calls ]] && (($(asked) >= 3))
+	}
 	start
 	with_keys
 	state '.instances[3].nodes = []'
 	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
-	until [[ -e fake/calls ]] && (($(asked) >= 3)); do kill -0 $watch_pid; done
+	await_while $watch_pid asked_thrice
 	[[ $(grep -cxF "$line" journal) == 1 ]]
 	state
-	until grep -qx applied journal; do kill -0 $watch_pid; done
+	await_while $watch_pid grep -qx applied journal
 	state '.instances[3].nodes = []'
-	until (($(grep -cxF "$line" journal) == 2)); do kill -0 $watch_pid; done
+	await_while $watch_pid line_count 2 -xF "$line" journal
 	watch_ends
 }
 

@@ -48,7 +48,7 @@ await_while() {
 	shift
 	until "$@"; do
 		kill -0 "$pid" || return 1
-		read -rt 0.02 -u "$QUIET_PIPE" || true
+		read -rt 0.05 -u "$QUIET_PIPE" || true
 	done
 }
 
