@@ -48,10 +48,10 @@ static uint32_t clip(uint64_t amount)
 	return amount > UINT32_MAX ? UINT32_MAX : (uint32_t)amount;
 }
 
-int shadow_count_gres(uint32_t plugin_id)
+int shadow_count_gres(uint32_t gres_id)
 {
 	for (uint32_t i = 0; i < gres_count; i++) {
-		if (gres_ids[i] == plugin_id)
+		if (gres_ids[i] == gres_id)
 			return (int)i;
 	}
 	return -1;

@@ -26,7 +26,7 @@ void shadow_count_node(uint32_t n, const node_record_t *node);
 
 /* Returns the number of a generic resource in the account, by Slurm's plugin id; -1 if it is not
  * counted. */
-int shadow_count_gres(uint32_t plugin_id);
+int shadow_count_gres(uint32_t gres_id);
 
 /* Counts a job that Slurm's plugin adds to its tables, when the job starts or slurmctld does. */
 void shadow_count_added(const job_record_t *job);

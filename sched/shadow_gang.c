@@ -45,15 +45,15 @@ static uint32_t divide_up(uint64_t a, uint64_t b)
  * Returns the most of a resource that a node has. If the resource is in no account, reads each
  * node's own record.
  */
-static uint64_t most_on_a_node(const struct osp_nodeset *usable, uint32_t plugin_id)
+static uint64_t most_on_a_node(const struct osp_nodeset *usable, uint32_t gres_id)
 {
-	int index = shadow_count_gres(plugin_id);
+	int index = shadow_count_gres(gres_id);
 	uint64_t most = index >= 0 ? shadow_count_largest(usable).gres[index] : 0;
 
 	for (uint32_t n = osp_nodeset_next(usable, 0); index < 0 && n < usable->place_count;
 	     n = osp_nodeset_next(usable, n + 1)) {
 		const node_record_t *node = node_record_table_ptr[n];
-		uint64_t has = node ? shadow_node_gres(node, plugin_id) : 0;
+		uint64_t has = node ? shadow_node_gres(node, gres_id) : 0;
 
 		if (has > most)
 			most = has;

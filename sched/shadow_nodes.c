@@ -65,17 +65,17 @@ static int find_gres_id(void *item, void *key)
 	return ((gres_state_t *)item)->plugin_id == *(uint32_t *)key;
 }
 
-const gres_node_state_t *shadow_node_gres_state(const node_record_t *node, uint32_t plugin_id)
+const gres_node_state_t *shadow_node_gres_state(const node_record_t *node, uint32_t gres_id)
 {
 	gres_state_t *state =
-		node->gres_list ? list_find_first(node->gres_list, find_gres_id, &plugin_id) : NULL;
+		node->gres_list ? list_find_first(node->gres_list, find_gres_id, &gres_id) : NULL;
 
 	return state ? state->gres_data : NULL;
 }
 
-uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id)
+uint64_t shadow_node_gres(const node_record_t *node, uint32_t gres_id)
 {
-	const gres_node_state_t *has = shadow_node_gres_state(node, plugin_id);
+	const gres_node_state_t *has = shadow_node_gres_state(node, gres_id);
 
 	return has ? has->gres_cnt_avail : 0;
 }

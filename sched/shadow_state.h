@@ -282,9 +282,9 @@ void shadow_need(const job_record_t *job, bool whole_nodes, bool shares,
 bool shadow_counts_memory(const job_record_t *job);
 
 /* Returns what Slurm counts of one generic resource of a node; NULL if it has none. */
-const gres_node_state_t *shadow_node_gres_state(const node_record_t *node, uint32_t plugin_id);
+const gres_node_state_t *shadow_node_gres_state(const node_record_t *node, uint32_t gres_id);
 
 /* Returns how many of one generic resource a node has, used or not. */
-uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
+uint64_t shadow_node_gres(const node_record_t *node, uint32_t gres_id);
 
 #endif
