@@ -82,9 +82,24 @@ int osp_ask_add_partitions(const struct osp_world *world, const char *names,
 	return result;
 }
 
+static bool on_its_way(const struct osp_state_node *node)
+{
+	return node->asleep && node->state != OSP_NODE_POWERED_DOWN;
+}
+
+/* Returns whether the node, were it empty, would be large enough. */
+static bool can_hold(const struct osp_state_node *node, const struct osp_fit_question *question)
+{
+	return question->cpus <= node->cpus && question->gpus <= node->gpus &&
+	       (question->memory_mib >= OSP_MEMORY_UNKNOWN ||
+		question->memory_mib <= node->memory_mib);
+}
+
 static bool usable(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
-	if (!osp_features_match(question->features, node->features))
+	if (!osp_features_match(question->features, node->features) ||
+	    (question->on_its_way_is_out && on_its_way(node)) ||
+	    (question->must_hold && !can_hold(node, question)))
 		return false;
 	if (osp_node_usable(node) || question->every_node)
 		return true;

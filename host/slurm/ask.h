@@ -30,6 +30,8 @@ struct osp_fit_question {
 	int64_t limit_s;	 /* how long it may run, so that it ends before a later one */
 	bool every_node;	 /* whatever their state: could it ever run? */
 	bool reserved_is_out;	 /* nodes that a later reservation keeps from it are not usable */
+	bool on_its_way_is_out;	 /* nor nodes that are powering up or down, jobs on them or not */
+	bool must_hold;		 /* nor nodes whose processors, GPUs or memory are too few for it */
 	bool mix_kinds;
 	bool shares; /* it takes so much of each node, and others may have the rest */
 	uint32_t cpus;

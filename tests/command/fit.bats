@@ -187,6 +187,9 @@ fit() {
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: onespine fit: ':' is one argument too many: it takes 0" fit --free=n1 -N 2 : -N 2
+	expect 2 "onespine: onespine fit: --gang takes its value after '=': type --gang=leaf" fit --free=n1 -N 2 --gang leaf
+	expect 2 "onespine: onespine fit: --gang takes its value after '=': type --gang=leaf" fit --gang leaf --free=n1 -N 2
+	expect 2 "onespine: onespine fit: 'leaf' is one argument too many: it takes 0" fit --free=n1 -N 2 --gang=leaf leaf
 	expect 2 "onespine: -N 0: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 0
 	expect 2 "onespine: -N 8-4: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 8-4
 	expect 2 "onespine: -N 3x: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 3x
@@ -368,6 +371,41 @@ beside_refusal() {
 		beside_refusal "$policy" -N 4 -q small -A team
 	expect 1 "no: sbatch refuses it: Invalid qos specification
   'sacctmgr show assoc user=\$USER format=account,qos' lists yours" beside_refusal 'Invalid qos specification' -N 4 -q smal
+}
+
+@test "nodes that are powering up or down, which sbatch --test-only leaves out: no refusal; they may start the gang, or it waits" {
+	needs_fake_slurm
+	local words='Requested node configuration is not available' way
+	for way in up going-down; do
+		slurm "$(for ((n = 1; n <= 16; n++)); do echo "power n$n $way"; done)"
+		[[ $way != up ]] ||
+			expect_line 0 'would start now: 4 nodes on spine s1' beside_refusal "$words" -N 4 --exclusive
+		[[ $way == up ]] ||
+			expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \
+				beside_refusal "$words" -N 4 --exclusive
+		# what none of them has is refused all the same
+		expect_line 1 "no: sbatch refuses it: $words" beside_refusal "$words" -N 4 --gres gpu:9
+		expect_line 1 "no: sbatch refuses it: $words" beside_refusal "$words" -N 4 -c 9
+	done
+	# CONFIGURING: another job waits for them
+	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 8 4' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4' \
+		"$(for ((n = 1; n <= 16; n++)); do echo "power n$n up"; done)"
+	expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \
+		beside_refusal "$words" -N 4 --exclusive
+	# three are up beside five: enough for a gang of 3, so that its refusal is one
+	slurm "$(for ((n = 4; n <= 16; n++)); do echo "power n$n up"; done)"
+	expect_line 1 "no: sbatch refuses it: $words" beside_refusal "$words" -N 3 --exclusive
+}
+
+@test "more processors than the partition has: sbatch lets the job wait, and fit says for what" {
+	needs_fake_slurm
+	slurm
+	expect_line 1 "no: its partition gpu takes no such job as it is set now; 'scontrol show partition' has what it takes" \
+		beside_refusal 'Requested node configuration is not available' -N 2 -c 1000 -p gpu
+	expect_line 1 "no: its partition gpu takes no such job as it is set now; 'scontrol show partition' has what it takes" \
+		beside_refusal 'Requested node configuration is not available' -N 2 -n 129 -p gpu
+	expect_line 1 'no: sbatch refuses it: Requested node configuration is not available' \
+		beside_refusal 'Requested node configuration is not available' -N 2 -n 128 -p gpu
 }
 
 @test "jobs that wait add whole minutes to Slurm's start: a gang beside a running job, which leaves it enough, starts now" {

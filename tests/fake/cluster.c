@@ -5,8 +5,9 @@
  * ONESPINE_FAKE_CLUSTER names a file with a word and its values in a line. "memory": it is handed
  * out, as by CR_Core_Memory. "default MIB": memory of jobs that name none; "default by GPU": their
  * GPUs bring it. "node NAME CPUS GPUS MIB MIB": its memory, and what jobs have of that. "job ID
- * NODES CPUS GPUS": one that runs on these nodes, which come before it, with so much of each. The
- * partition gpu has all nodes, and another one of the name in "partition NAME" too.
+ * NODES CPUS GPUS": one that runs on these nodes, which come before it, with so much of each.
+ * "power NAME up|going-down": that node, named before, is on its way. The partition gpu has all
+ * nodes, and another one of the name in "partition NAME" too.
  */
 #include "onespine_config.h"
 
@@ -89,9 +90,17 @@ static void take_job(unsigned int id, const char *names, unsigned int cpus, unsi
 	job->num_cpus = cpus * job->num_nodes;
 }
 
+static void take_power(const char *name, const char *way)
+{
+	for (uint32_t i = 0; i < node_message.record_count; i++)
+		if (!strcmp(nodes[i].name, name))
+			nodes[i].node_state |= strcmp(way, "up") ? NODE_STATE_POWERING_DOWN
+								 : NODE_STATE_POWERING_UP;
+}
+
 static void take_line(const char *line)
 {
-	char name[256];
+	char name[256], way[16];
 	unsigned int a, b, c, d;
 
 	if (sscanf(line, "partition %255s", name) == 1) {
@@ -111,6 +120,8 @@ static void take_line(const char *line)
 	else if (sscanf(line, "job %u %255s %u %u", &a, name, &b, &c) == 4 &&
 		 job_message.record_count < JOBS_MAX)
 		take_job(a, name, b, c);
+	else if (sscanf(line, "power %255s %15s", name, way) == 2)
+		take_power(name, way);
 }
 
 EXPORT void slurm_init(const char *path)

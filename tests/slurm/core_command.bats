@@ -140,6 +140,12 @@ timeless() {
 	answers 1 onespine fit -N 3 --gres gpu:9
 	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
 	holds "$said" "compare -c, --mem, --gres and --gpus-per-node with 'sinfo -o \"%N %c %m %G\"'"
+	# more processors than all nodes have together: sbatch lets that wait
+	answers 1 onespine fit -N 2 -c 1000
+	holds "$said" 'no: its partition gpu takes no such job as it is set now'
+	job=$(submit --gang -N 2 -c 1000)
+	await 10 shows Reason=PartitionConfig scontrol show job "$job"
+	scancel "$job"
 	# fewer nodes have the features than it needs, whatever their state: sbatch refuses that too
 	scontrol update NodeName='n[1-2]' Features=few
 	answers 1 onespine fit -N 3 -C few

@@ -14,6 +14,7 @@
 #include "host/slurm/ask.h"
 #include "host/slurm/licenses.h"
 #include "tools/command/fit_environment.h"
+#include "tools/command/fit_refusal.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/fit_scheduler.h"
 #include "tools/command/fit_segments.h"
@@ -348,6 +349,27 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* Returns whether the job asks for more processors than the partition has. sbatch counts one for
+ * each node at least. */
+static bool exceeds_partition(const struct osp_fit *fit)
+{
+	const struct osp_snapshot *snapshot = fit->world.snapshot;
+	const struct osp_fit_question *question = &fit->question;
+	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
+	struct osp_error ignored = {.text = ""};
+	uint64_t tasks = count_of(fit->call, OSP_OPTION_FIT_TASKS,
+				  question->need_nodes *
+					  count_of(fit->call, OSP_OPTION_FIT_TASKS_PER_NODE, 1));
+	uint64_t asked = tasks * count_of(fit->call, OSP_OPTION_FIT_CPUS_PER_TASK, 1), has = 0;
+
+	if (set && osp_ask_add_partitions(&fit->world, question->partitions, set, &ignored) >= 0)
+		for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
+		     n = osp_nodeset_next(set, n + 1))
+			has += snapshot->nodes[n].cpus;
+	free(set);
+	return has && asked > has;
+}
+
 /* Returns Slurm's reason for which a job of this partition would wait whatever is free, as
  * job_limits_check() of job_mgr.c has them; NULL: none, or not known. A QOS may lift limits. */
 static const char *partition_reason(const struct osp_fit *fit)
@@ -360,6 +382,8 @@ static const char *partition_reason(const struct osp_fit *fit)
 		return NULL;
 	if (!partition->up)
 		return "PartitionDown";
+	if (fit->world.from_slurm && exceeds_partition(fit))
+		return "PartitionConfig";
 	if (fit->call->values[OSP_OPTION_FIT_QOS])
 		return NULL;
 	if (partition->limit_most_s && question->limit_s > partition->limit_most_s)
@@ -460,128 +484,6 @@ static bool has_room(const struct osp_fit *fit)
 	return fits;
 }
 
-/* Returns whether no domain could hold the gang by an answer of nodes' states. */
-static bool lacks_nodes(const struct osp_fit *fit, const struct osp_fit_answer *answer)
-{
-	if (osp_fit_asks_segments(fit->call))
-		return osp_fit_segments_never(fit->call, &fit->world, &fit->grown, &fit->question,
-					      answer);
-	for (uint32_t i = 0; i < answer->domain_count; i++)
-		if (answer->domains[i].reason == OSP_PLACE_CANDIDATE ||
-		    answer->domains[i].reason == OSP_PLACE_NOT_FREE)
-			return false;
-	return true;
-}
-
-/* Returns whether no domain could hold the gang with the nodes that are up and that no reservation
- * keeps from it: sbatch itself does not refuse it for that, as it does with --test-only. */
-static bool is_for_lack_of_nodes(const struct osp_fit *fit)
-{
-	struct osp_fit_question question = fit->question;
-	struct osp_fit_answer answer;
-	struct osp_error ignored = {.text = ""};
-	bool lacks = lacks_nodes(fit, &fit->answer);
-
-	if (lacks)
-		return true;
-	question.reserved_is_out = true;
-	lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
-		lacks_nodes(fit, &answer);
-	osp_answer_clear(&answer);
-	return lacks;
-}
-
-/* Asks about the nodes of a reservation, whatever their state. Returns whether no domain could hold
- * the gang there. */
-static bool is_too_small(const struct osp_fit *fit, const struct osp_state_reservation *reservation)
-{
-	const struct osp_snapshot *snapshot = fit->world.snapshot;
-	struct osp_fit_question question = fit->question;
-	struct osp_fit_answer answer = {.chosen = NULL};
-	struct osp_error ignored = {.text = ""};
-	struct osp_nodeset *outside = osp_nodeset_new(snapshot->node_count);
-	struct osp_nodeset *inside = osp_nodeset_new(snapshot->node_count);
-	char *list = NULL;
-	bool lacks = false;
-
-	if (outside && inside &&
-	    osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, false, reservation->name,
-				      inside, &ignored) >= 0 &&
-	    (!question.excluded_nodes ||
-	     osp_snapshot_add_hostlist(snapshot, question.excluded_nodes, false, "-x", outside,
-				       &ignored) >= 0)) {
-		for (uint32_t n = 0; n < snapshot->node_count; n++)
-			if (!osp_nodeset_test(inside, n))
-				osp_nodeset_add(outside, n);
-		list = osp_snapshot_hostlist(snapshot, outside);
-	}
-	if (list) {
-		question.every_node = true;
-		question.excluded_nodes = *list ? list : NULL;
-		lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
-			lacks_nodes(fit, &answer);
-		osp_answer_clear(&answer);
-	}
-	free(list);
-	free(inside);
-	free(outside);
-	return lacks;
-}
-
-/* Returns whether too few nodes of each domain have the features that the gang asks for, whatever
- * their state. */
-static bool lacks_features(const struct osp_fit *fit)
-{
-	struct osp_fit_question question = fit->question;
-	struct osp_fit_answer answer = {.chosen = NULL};
-	struct osp_error ignored = {.text = ""};
-	bool lacks;
-
-	if (!question.features)
-		return false;
-	question.every_node = true;
-	lacks = osp_ask(&fit->world, &question, &answer, &ignored) == 0 &&
-		lacks_nodes(fit, &answer);
-	osp_answer_clear(&answer);
-	return lacks;
-}
-
-/* Returns whether sbatch itself takes the job though --test-only calls its nodes not available.
- * Slurm has the same words for a job that no node can run, for nodes that are out, and for what the
- * partition does not allow. */
-static bool is_taken(struct osp_fit *fit)
-{
-	const struct osp_snapshot *snapshot = fit->world.snapshot;
-	const struct osp_state_reservation *reservation =
-		osp_snapshot_find_reservation(snapshot, fit->question.reservation);
-
-	if (!osp_sbatch_lacks_nodes(&fit->sbatch))
-		return false;
-	/* another node's Extra may come to fit: Slurm lets any such job wait (select_nodes()) */
-	if (fit->partition_says ||
-	    (snapshot->obeys_extra && fit->call->values[OSP_OPTION_FIT_EXTRA]))
-		return true;
-	if (fit->answer.chosen && reservation && !reservation->others_too &&
-	    reservation->start_s <= snapshot->time_s && is_too_small(fit, reservation)) {
-		snprintf(fit->sbatch.cure, sizeof(fit->sbatch.cure),
-			 "its reservation %.60s has too few nodes for it on one %.40s; 'scontrol "
-			 "show reservation %.60s' lists them",
-			 reservation->name,
-			 osp_topology_level_name(fit->world.topology, fit->question.level),
-			 reservation->name);
-		return false;
-	}
-	if (fit->answer.chosen && lacks_features(fit)) {
-		snprintf(fit->sbatch.cure, sizeof(fit->sbatch.cure),
-			 "too few nodes of one %.40s have the features %.60s; 'sinfo -o \"%%N "
-			 "%%f\"' lists what nodes have",
-			 osp_topology_level_name(fit->world.topology, fit->question.level),
-			 fit->question.features);
-		return false;
-	}
-	return fit->answer.chosen && is_for_lack_of_nodes(fit);
-}
-
 /* Returns what decides whether nodes may be launched for the gang, which has a job script. */
 static struct osp_launchable launchable_of(const struct osp_fit *fit)
 {
@@ -609,25 +511,6 @@ static bool starts_by_launch(const struct osp_fit *fit)
 	return any;
 }
 
-/* Notes what the gang's reservation has to do with it. Returns whether sbatch itself lets the job
- * wait for what --test-only refuses: a reservation that has not begun ("invalid time"), or that is
- * over before the job may begin ("invalid reservation"). */
-static bool waits_by_reservation(struct osp_fit *fit)
-{
-	const struct osp_snapshot *snapshot = fit->world.snapshot;
-	const struct osp_state_reservation *reservation =
-		osp_snapshot_find_reservation(snapshot, fit->question.reservation);
-	const char *says = fit->sbatch.says;
-
-	if (!reservation || fit->sbatch.result != OSP_SBATCH_REFUSED)
-		return false;
-	fit->reservation_comes = strcmp(says, "Invalid time specified") == 0 &&
-				 reservation->start_s > snapshot->time_s;
-	fit->reservation_over = strcmp(says, "Requested reservation is invalid") == 0 &&
-				osp_fit_begins_later(fit->call->values[OSP_OPTION_FIT_BEGIN]);
-	return fit->reservation_comes || fit->reservation_over;
-}
-
 /* Returns whether a gang that sbatch takes waits for what no node's state shows. */
 static bool waits_whatever_nodes(const struct osp_fit *fit)
 {
@@ -652,10 +535,10 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
 	fit->partition_says = partition_reason(fit);
-	if (starts_by_launch(fit)) {
+	if (starts_by_launch(fit) || (osp_fit_needs_nodes_on_their_way(fit) && has_room(fit))) {
 		fit->sbatch.result = OSP_SBATCH_NOT_ASKED;
 		asked = 0;
-	} else if (is_taken(fit) || waits_by_reservation(fit)) {
+	} else if (osp_fit_is_taken(fit) || osp_fit_waits_by_reservation(fit)) {
 		fit->sbatch.result = OSP_SBATCH_BUSY;
 	}
 	if (!asked && waits_whatever_nodes(fit)) {

@@ -235,6 +235,11 @@ static int check_arguments(const struct osp_call *call, struct osp_error *error)
 	if (call->argument_count < command->arguments_least)
 		return osp_error_set(error, "onespine %s needs %s", command->name,
 				     command->arguments);
+	if (call->argument_count > command->arguments_most && call->values[OSP_OPTION_GANG] &&
+	    !*call->values[OSP_OPTION_GANG])
+		return osp_error_set(
+			error, "onespine %s: --gang takes its value after '=': type --gang=%.60s",
+			command->name, call->arguments[command->arguments_most]);
 	if (call->argument_count > command->arguments_most)
 		return osp_error_set(error, "onespine %s: '%.60s' is one argument too many: %s%d",
 				     command->name, call->arguments[command->arguments_most],
