@@ -210,8 +210,10 @@ static void compare_version(struct osp_diagnosis *diagnosis, const char *folder,
 		return;
 	osp_slurm_version_words(plugin->version, ours);
 	osp_slurm_version_words(slurm, installed);
+	/* no reason against a start: jobs that are no gangs run */
 	if ((!kept || diagnosis->facts->before_start) && would_hold(diagnosis->facts, slurm))
-		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		osp_find(diagnosis,
+			 diagnosis->facts->before_start ? OSP_DOCTOR_WARNING : OSP_DOCTOR_WRONG,
 			 "%s/%s was built for Slurm %s, and Slurm %s is installed: gangs wait for "
 			 "license " OSP_GANG_LICENSE ", and other jobs run as without Onespine",
 			 folder, name, ours, installed);

@@ -260,11 +260,11 @@ static void test_versions(void **state)
 	       "22.05.9");
 	host.facts.holds_gangs = true;
 	expect(&host, RIGHT "Licenses=tool:2,onespine:1\n",
-	       "warning shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
+	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
 	       "22.05.8, and Slurm 22.05.9 is installed: gangs wait for license onespine, and "
 	       "other jobs run as without Onespine | install Onespine built for exactly Slurm "
 	       "22.05.9, and start slurmctld again\n"
-	       "warning shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
+	       "wrong shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
 	       "Slurm 22.05.9 is installed: gangs wait for license onespine, and other jobs run as "
 	       "without Onespine | install Onespine built for exactly Slurm 22.05.9, and start "
 	       "slurmctld again");

@@ -81,7 +81,9 @@ holds_gangs() {
 		log_has 'Slurm was updated and Onespine was not: Slurm places jobs by itself, and every gang waits for license onespine'
 		equal "$(queue)" "$(<"$BATS_FILE_TMPDIR/queue")" queue
 		run onespine doctor
+		equal "$status" 1
 		holds "$output" "install Onespine built for exactly Slurm $ONESPINE_UPDATE, and start slurmctld again"
+		holds "$output" '; slurmctld starts no gang'
 	else
 		run onespine doctor --before-start
 		equal "$status" 1

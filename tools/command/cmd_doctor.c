@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "lib/policy/gang_license.h"
 #include "tools/setup/doctor.h"
 #include "host/files.h"
 #ifdef OSP_HAVE_CLOUD
@@ -59,6 +60,9 @@ static const char *probe_words(const struct osp_doctor_facts *facts)
 		return "has no topology and starts no gang";
 	if (running->asked != OSP_ANSWERED)
 		return running->asked == OSP_NOT_ASKED ? "not asked" : "no answer";
+	if (running->probe == OSP_PROBE_OURS && running->gang_licenses &&
+	    osp_gang_license_holds(running->gang_licenses))
+		return "starts no gang";
 	return running->probe == OSP_PROBE_OURS	   ? "takes gangs"
 	       : running->probe == OSP_PROBE_STOCK ? "takes no notice of gangs"
 						   : "answers";
