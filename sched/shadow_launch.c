@@ -543,7 +543,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 	char says[2 * OSP_SENTENCE_BYTES];
 	int rc;
 
-	snprintf(says, sizeof(says), "launched in vain: %s", why);
+	snprintf(says, sizeof(says), OSP_SENTENCE_IN_VAIN "%s", why);
 	release_steps(launch, job);
 	rc = requeue(job);
 	if (rc != SLURM_SUCCESS) {

@@ -147,7 +147,7 @@ static int report_out(const struct osp_snapshot *snapshot, struct osp_nodeset *s
 	enum osp_slurm_node_state state;
 	uint32_t node;
 
-	for (state = OSP_NODE_RESERVED; state < OSP_NODE_STATE_COUNT; state++) {
+	for (state = OSP_NODE_POWERING_DOWN; state < OSP_NODE_STATE_COUNT; state++) {
 		for (node = osp_nodeset_next(set, 0); node < set->place_count;
 		     node = osp_nodeset_next(set, node + 1)) {
 			if (snapshot->nodes[node].state == state &&
@@ -250,6 +250,7 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 	struct osp_nodeset *some = osp_nodeset_new(snapshot->node_count);
 	json_t *list = json_array();
 	json_t *out = json_array();
+	struct osp_text lines = OSP_TEXT_INIT;
 	uint32_t count;
 	uint32_t hidden;
 	uint32_t i;
@@ -262,26 +263,30 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 		osp_topology_add_domain_nodes(world->topology, domain, set);
 		osp_nodeset_and_not(set, free_now);
 		count = find_holders(snapshot, set, holders);
-		osp_text_printf(text, "In the way on %s %s:\n",
-				osp_topology_level_name(world->topology, found->level),
-				found->name);
 		for (i = 0; i < count; i++) {
 			if (i < JOBS_SHOWN)
-				report_holder(snapshot, &holders[i], text);
+				report_holder(snapshot, &holders[i], &lines);
 			json_array_append_new(list, holder_to_json(&holders[i]));
 		}
 		if (count > JOBS_SHOWN)
-			osp_text_printf(text, "  and %u more job%s\n", count - JOBS_SHOWN,
+			osp_text_printf(&lines, "  and %u more job%s\n", count - JOBS_SHOWN,
 					osp_plural_s(count - JOBS_SHOWN));
 		hidden = count_hidden(snapshot, set, some);
 		if (hidden)
-			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
+			osp_text_printf(&lines,
+					"  %u %s in use by jobs that are not yours to see\n",
 					hidden, hidden == 1 ? "node" : "nodes");
 		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
-		if (report_out(snapshot, set, some, text, out) < 0 ||
-		    report_reservations(snapshot, set, some, text, root) < 0)
+		if (report_out(snapshot, set, some, &lines, out) < 0 ||
+		    report_reservations(snapshot, set, some, &lines, root) < 0)
 			text->failed = true;
 	}
+	text->failed |= lines.failed;
+	if (lines.length_bytes)
+		osp_text_printf(text, "\nIn the way on %s %s:\n%s",
+				osp_topology_level_name(world->topology, found->level), found->name,
+				lines.data);
+	osp_text_free(&lines);
 	free(some);
 	free(set);
 	free(holders);

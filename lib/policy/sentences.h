@@ -28,6 +28,7 @@ const char *osp_sentence_old_places(uint32_t count, char *buffer, size_t buffer_
 
 /* How the sentence begins about a gang whose nodes' places are still unknown. */
 #define OSP_SENTENCE_LAUNCHED "launched: "
+#define OSP_SENTENCE_IN_VAIN "launched in vain: "
 /* The words of one for which nodes were launched in vain too often, and are launched no more. */
 #define OSP_SENTENCE_NO_TRIES "so it waits for nodes whose places are known"
 

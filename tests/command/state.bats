@@ -41,7 +41,7 @@ In the way on spine s1:
 	sed '/"1201"/s/"state": "RUNNING"/"state": "CONFIGURING"/' "$MAP/small.json" >boots.json
 	run onespine why --state=boots.json 1201
 	[[ ${lines[0]} == "job 1201 train-7b of alice: CONFIGURING, 4 nodes, gang=spine" ]]
-	[[ ${lines[2]} == "  its nodes get ready since 2025-10-09T06:40:00; ends 2025-10-09T11:58:20" ]]
+	[[ ${lines[2]} == "  its nodes have been starting since 2025-10-09T06:40:00; ends 2025-10-09T11:58:20" ]]
 }
 
 @test "why: what the gate found stays to be read, gang or not" {

@@ -285,13 +285,35 @@ out() {
 	grep -qxF '  down: gpu-6 (GPU 3 <fell> off the bus)' <<<"$output"
 }
 
-@test "a job that ended while it waited never ran" {
+@test "nodes that power down are in the way, and no heading stands alone" {
+	job .
+	jq '.nodes |= map(.state = "powering-down") | .jobs |= map(select(.id == 1206))' state.json >next.json && mv next.json state.json
+	run why 1206
+	[[ $output == *"
+In the way on spine s1:
+  powering-down: gpu-[1-"* ]] || { echo "$output"; false; }
+	# completing, of a job that slurmctld shows no more: in use, by nobody to see
+	jq '.nodes |= map(.state = "powering-up")' state.json >next.json && mv next.json state.json
+	[[ $(why 1206) != *'In the way'* ]]
+}
+
+@test "what became of a launch in vain stays to be read while the gang may not begin again" {
+	local word='launched in vain: its 4 nodes are on 2 spines; spine s1 has 3 of them'
+	job ". + {reason: \"BeginTime\", restarts: 1, eligible_s: 1760007200, admin_comment: \"[onespine: gang=spine; $word]\"}"
+	expect_line 0 "  $word" why 1206
+	[[ $(why 1206 | head -2 | tail -1) == '  it was requeued, and may begin again at '* ]] || { why 1206; false; }
+}
+
+@test "a job that ended while it waited never ran, or not again" {
 	# Slurm has the end as its start too
 	job '. + {phase: "ended", state: "CANCELLED", start_s: 1760000000, end_s: 1760000000}'
 	why 1206 | grep -qxF "  it never ran; it ended at 2025-10-09T08:53:20"
 	why 1206 | grep -qF "  the scheduler's last word: waits: "
 	[[ $(why 1206) != *"ran from"* ]]
 	[[ $(why 1206 --json | jq -c 'has("starts")') == false ]]
+	# it ran, was requeued and cancelled
+	job '. + {phase: "ended", state: "CANCELLED", restarts: 1, start_s: 1760000000, end_s: 1760000000}'
+	expect_line 0 '  it did not start again; it ended at 2025-10-09T08:53:20' why 1206
 }
 
 @test "what the scheduler wrote of another level or of an earlier start is not said, by map no more than by why" {

@@ -86,7 +86,10 @@ static void report_end(struct why *why)
 
 	osp_format_time(job->end_s, second, sizeof(second));
 	if (never_ran(job))
-		osp_text_printf(&why->text, "  it never ran; it ended at %s", second);
+		osp_text_printf(&why->text,
+				job->restarts ? "  it did not start again; it ended at %s"
+					      : "  it never ran; it ended at %s",
+				second);
 	else
 		osp_text_printf(&why->text, "  ran from %s to %s",
 				osp_format_time(job->start_s, first, sizeof(first)), second);
@@ -138,7 +141,7 @@ static void report_times(struct why *why)
 	default:
 		osp_text_printf(&why->text,
 				!strcmp(job->state, "CONFIGURING")
-					? "  its nodes get ready since %s; ends %s"
+					? "  its nodes have been starting since %s; ends %s"
 					: "  runs since %s; ends %s",
 				osp_format_time(job->start_s, first, sizeof(first)),
 				job->end_s ? osp_format_time(job->end_s, second, sizeof(second))
@@ -246,7 +249,6 @@ static int report_domains(struct why *why, const struct osp_story *story)
 	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
 	if (story->room)
 		return 0;
-	osp_text_add(&why->text, "\n");
 	if (osp_in_the_way(world, nearest(answer)->domain, answer->free, &why->text, why->root))
 		return -1;
 	if (why->job->limit_s == UINT32_MAX &&
@@ -281,6 +283,16 @@ static void report_no_gang(struct why *why, const struct osp_story *story)
 		osp_text_add(&why->text, "  no gang: Onespine has no part in why it waits\n");
 }
 
+/* Tells what became of the gang's last launch, if it waits for something else by now. */
+static void report_launch_in_vain(struct why *why, const struct osp_story *story)
+{
+	const char *says = why->is_gang ? why->gang.note.says : NULL;
+
+	if (says && !strncmp(says, OSP_SENTENCE_IN_VAIN, strlen(OSP_SENTENCE_IN_VAIN)) &&
+	    strcmp(says, story->words) != 0)
+		osp_text_printf(&why->text, "  %s\n", says);
+}
+
 static int report_story(struct why *why, const struct osp_story *story)
 {
 	if (!why->is_gang)
@@ -291,6 +303,7 @@ static int report_story(struct why *why, const struct osp_story *story)
 			    *story->words ? osp_json_string(story->words) : json_null());
 	if (*story->words)
 		osp_text_printf(&why->text, "  %s\n", story->words);
+	report_launch_in_vain(why, story);
 	if (why->gang.advise)
 		osp_text_add(
 			&why->text,
