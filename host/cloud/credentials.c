@@ -48,7 +48,8 @@ static enum found set_keys(struct osp_credentials *credentials, const char *key_
 			   struct osp_error *error)
 {
 	if (!key_id || !secret) {
-		osp_error_set(error, "%s has one half of a key pair only", source);
+		osp_error_set(error, "%s has only the %s of a key pair, not its %s", source,
+			      key_id ? "id" : "secret key", key_id ? "secret key" : "id");
 		return BROKEN;
 	}
 	credentials->source = source;

@@ -94,6 +94,7 @@ int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_
 	char *text = osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
 
 	memset(list, 0, sizeof(*list));
+	list->of_map = true;
 	if (text)
 		map = osp_read_adapter_map(osp_input_name(path), text, bytes, error);
 	free(text);

@@ -31,6 +31,7 @@ struct osp_node_list {
 	struct osp_arena arena;
 	struct osp_listed_node *nodes;
 	uint32_t count;
+	bool of_map; /* osp_node_list_read() made it */
 };
 
 /* Returns whether the place that `topology` has for the node holds; one that it has not holds. */

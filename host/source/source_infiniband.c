@@ -45,6 +45,7 @@ int osp_source_infiniband(const struct osp_source_question *question,
 	int rc = -1;
 
 	options.map = map;
+	options.map_of_slurm = !question->nodes->of_map;
 	if (map &&
 	    !osp_run_program(argv, SWEEP_LIMIT_S, OSP_TOPOLOGY_FILE_BYTES_MAX, &output, error))
 		import = osp_import_new(&options);

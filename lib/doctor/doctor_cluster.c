@@ -264,7 +264,8 @@ static void check_unasked(struct osp_diagnosis *diagnosis)
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "a node that starts gets no place, and none are launched for gangs: %s",
 		 diagnosis->facts->unasked);
-	osp_cure(diagnosis, "then wait for the next question, or run onespine topology discover");
+	osp_cure(diagnosis, "allow the action, then wait for the next question, or run onespine "
+			    "topology discover");
 }
 
 static void check_booted(struct osp_diagnosis *diagnosis)

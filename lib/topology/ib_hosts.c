@@ -230,6 +230,10 @@ static int report_all(struct naming *naming)
 		   "name is the name of two hosts, whose adapters call themselves the same",
 		   "names are each the name of two hosts, whose adapters call themselves the same"))
 		return -1;
+	if (naming->import->options.map_of_slurm)
+		return report(naming, naming->unknown, naming->first_unknown,
+			      "channel adapter belongs to no node of Slurm",
+			      "channel adapters belong to no node of Slurm");
 	return report(naming, naming->unknown, naming->first_unknown,
 		      "channel adapter is not in the map", "channel adapters are not in the map");
 }

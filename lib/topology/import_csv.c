@@ -189,6 +189,16 @@ static bool becomes_another(const struct osp_import *import, const struct column
 	return false;
 }
 
+/* Returns whether each column of switches has the name of the level that it becomes. */
+static bool all_agree(const struct osp_import *import, const struct columns *columns)
+{
+	for (uint32_t i = 0; i < columns->switch_count; i++)
+		if (strcasecmp(columns->names[columns->switches[i]],
+			       osp_import_level_name(import, columns->switch_count - i)) != 0)
+			return false;
+	return true;
+}
+
 /* Warns how the columns are taken. */
 static int warn_of_columns(struct osp_import *import, const struct osp_csv *csv,
 			   const struct columns *columns, struct osp_error *error)
@@ -217,7 +227,8 @@ static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 	bool order_reported = order_switches(columns, columns->host, columns->switches);
 
 	columns->switch_count = columns->field_count - 1;
-	return hosts_reported && order_reported && !becomes_another(import, columns)
+	return hosts_reported && ((order_reported && !becomes_another(import, columns)) ||
+				  all_agree(import, columns))
 		       ? 0
 		       : warn_of_columns(import, csv, columns, error);
 }

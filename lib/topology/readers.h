@@ -139,6 +139,7 @@ bool osp_is_guid(const char *word);
 
 struct osp_import_options {
 	const struct osp_name_map *map; /* NULL: the ids are the node names */
+	bool map_of_slurm;		/* it is of Slurm's nodes: nobody gave one */
 	/* keep the rest when an instance has no topology or name, or contradicts another */
 	bool allow_missing;
 	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */

@@ -289,7 +289,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 @test "no keys, half a pair, a role that is not there, a profile by a role: a sentence each" {
 	start
 	expect 1 "onespine: no AWS credentials: neither AWS_ACCESS_KEY_ID in the environment, nor a profile in ~/.aws, nor a container's endpoint, nor an instance's metadata service that answers" discover -o t
-	AWS_ACCESS_KEY_ID=AKID expect 1 "onespine: the environment has one half of a key pair only" discover -o t
+	AWS_ACCESS_KEY_ID=AKID expect 1 "onespine: the environment has only the id of a key pair, not its secret key" discover -o t
 	state '.role = false'
 	AWS_EC2_METADATA_DISABLED='' AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2 \
 		expect 1 "onespine: this instance has no role; give it one, or keys by the environment or the shared files" discover -o t

@@ -356,12 +356,12 @@ not compared with Slurm's nodes: no slurm.conf found" onespine topology check to
 	END
 	printf '1700000100 n[1-2],gone\n1700000200 n2\n' >t.asked
 	export TZ=UTC
-	expect 0 "node  source      instance  asked                place         in
-n1    ec2         i-0123    2023-11-14T22:15:00  not compared  leaf l1, spine s1
-n2    infiniband  -         2023-11-14T22:16:40  holds         leaf l1, spine s1
-n3    ec2         i-4       unknown              not known     -
-n4    -           -         -                    holds         -
-n5    -           -         -                    holds         -" onespine topology show --nodes t
+	expect 0 "node  source      instance  asked                place          in
+n1    ec2         i-0123    2023-11-14T22:15:00  not compared   leaf l1, spine s1
+n2    infiniband  -         2023-11-14T22:16:40  holds          leaf l1, spine s1
+n3    ec2         i-4       unknown              age not known  -
+n4    -           -         -                    holds          -
+n5    -           -         -                    holds          -" onespine topology show --nodes t
 	expect 0 '["n1","ec2","i-0123",1700000000,1700000100,"not compared",{"leaf":"l1","spine":"s1"}]
 ["n2","infiniband",null,null,1700000200,"holds",{"leaf":"l1","spine":"s1"}]' \
 		jq -c '.[:2][] | [.node, .source, .instance, .boot_s, .asked_s, .place, .in]' <(onespine topology show --nodes --json t)

@@ -89,6 +89,35 @@ static void columns_whose_names_do_not_tell(void **state)
 	}
 }
 
+/* A column that no usual name tells of says enough if --levels has its name. */
+static void columns_with_the_names_of_the_levels(void **state)
+{
+	static const char *const levels[] = {"leaf", "spine", "zone"};
+	static const struct {
+		const char *text;
+		const char *warning; /* NULL: none */
+	} cases[] = {
+		{"host,zone,spine,leaf\nn1,z,s,l\n", NULL},
+		{"host,hall,spine,leaf\nn1,z,s,l\n",
+		 TAKEN("host", "hall as zone, spine as spine, leaf as leaf")},
+		{"machine,zone,spine,leaf\nn1,z,s,l\n",
+		 TAKEN("machine", "zone as zone, spine as spine, leaf as leaf")},
+	};
+	struct osp_import_options options = {.level_names = levels, .level_name_count = 3};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_import *import = osp_import_new(&options);
+
+		assert_int_equal(
+			osp_import_csv(import, "a", cases[i].text, strlen(cases[i].text), NULL), 0);
+		assert_int_equal(osp_import_warning_count(import), cases[i].warning != NULL);
+		if (cases[i].warning)
+			assert_string_equal(osp_import_warning(import, 0), cases[i].warning);
+		osp_import_free(import);
+	}
+}
+
 /* A table without a header line would lose its first host. */
 static void a_host_is_no_header(void **state)
 {
@@ -369,6 +398,7 @@ int main(void)
 		cmocka_unit_test(a_plain_table),
 		cmocka_unit_test(columns_by_their_names),
 		cmocka_unit_test(columns_whose_names_do_not_tell),
+		cmocka_unit_test(columns_with_the_names_of_the_levels),
 		cmocka_unit_test(a_host_is_no_header),
 		cmocka_unit_test(what_was_asked_for_is_compared_with_the_names),
 		cmocka_unit_test(what_rfc_4180_allows),

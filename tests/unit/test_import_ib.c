@@ -173,6 +173,11 @@ static void a_map_names_adapters_by_guid_and_hosts_by_name(void **state)
 	assert_string_equal(warned, "a:41: 1 channel adapter is not in the map, the first being "
 				    "H-000000000000000e 'node3 HCA-1'; left out\n");
 	free(result);
+	options.map_of_slurm = true;
+	free(import_warned(&options, rails, warned, sizeof(warned)));
+	assert_string_equal(warned,
+			    "a:41: 1 channel adapter belongs to no node of Slurm, the first "
+			    "being H-000000000000000e 'node3 HCA-1'; left out\n");
 	osp_name_map_free(map);
 }
 

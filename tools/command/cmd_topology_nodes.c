@@ -40,7 +40,7 @@ static const char *age_words(const struct nodes *nodes, uint32_t node)
 	if (!osp_place_ages(note))
 		return osp_place_age_words(OSP_PLACE_HOLDS);
 	if (!osp_place_boot_s(note))
-		return "not known";
+		return "age not known";
 	if (!nodes->compared)
 		return "not compared";
 	if (index == OSP_NAME_ABSENT)
