@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * synflood.c - beginnings of connections from addresses that nobody has, tens of thousands a second,
- * many times what the kernel keeps, until it is ended; as root
+ * synflood.c - beginnings of connections from addresses that nobody has, tens of thousands a
+ * second, many times what the kernel keeps, until it is ended; as root
  *
  *	synflood ADDRESS FIRST-LAST	to these TCP ports, from 198.19.0.0/16
  */
