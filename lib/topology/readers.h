@@ -216,7 +216,8 @@ void osp_import_source(struct osp_import *import, const char *source);
  * Several sweeps of one fabric are joined by GUID. The map finds hosts; its ids are GUIDs of
  * adapters (osp_is_guid(), in small letters) or host names, and every other adapter is left
  * out. Without a map, the description "HOST ADAPTER" that rdma-ndd sets finds them, the host
- * without its domain. Adapters of SHARP are ignored; adapters without a host's name and hosts of one name are left out
+ * without its domain. Adapters of SHARP are ignored; adapters without a host's name and hosts of
+ * one name are left out
  * with a warning. The levels come from connected components (ib_units.c): "leaf" are units of
  * leaves that share a host, one for each rail; "spine" the switches next above that share a unit;
  * and so on. Domains are named "S-" and the lowest GUID of their switches. After an error the

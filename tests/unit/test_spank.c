@@ -228,7 +228,7 @@ void slurm_free_job_info_msg(job_info_msg_t *jobs)
 	"grant 7 [onespine: gang=spine; domain=s1; leaves=l1:n(1-2)|l2:n3; placed: 3 nodes on "    \
 	"spine s1, 2 leaves]"
 
-/* onespine_node.so is not in this program: it is left out, or a library that it needs is missing. */
+/* onespine_node.so is not in this program: left out, or a library that it needs is missing. */
 static bool object_is_there;
 
 void *dlopen(const char *file, int mode)
