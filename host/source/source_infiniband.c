@@ -38,7 +38,7 @@ int osp_source_infiniband(const struct osp_source_question *question,
 			  struct osp_source_answer *answer, struct osp_error *error)
 {
 	static const char *const argv[] = {"ibnetdiscover", NULL};
-	struct osp_import_options options = {.allow_missing = true, .adapters = question->adapters};
+	struct osp_import_options options = {.adapters = question->adapters};
 	struct osp_name_map *map = make_map(question->nodes, error);
 	struct osp_program_output output = {.text = NULL};
 	struct osp_import *import = NULL;

@@ -388,8 +388,10 @@ static int check_whole(const struct osp_import *import, struct osp_error *error)
 		if (!device->listed)
 			return osp_error_at(error, device->place.file, device->place.line, 0,
 					    "%s '%.64s' is linked but has no entry of its own: the "
-					    "output is cut; --allow-missing keeps the rest",
-					    device->name, device->description);
+					    "output is cut%s",
+					    device->name, device->description,
+					    import->source ? ""
+							   : "; --allow-missing keeps the rest");
 	}
 	return 0;
 }

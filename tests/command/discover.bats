@@ -698,6 +698,19 @@ both() {
 	[[ $stderr == *"onespine: the list of nodes: no adapter of this fabric is in this map; '0000:0000:0000' is neither a GUID, as e09d:7303:0085:8d88 or"* ]]
 }
 
+@test "InfiniBand: a sweep that is cut is refused, and the last good answer stays" {
+	printf 'n%s n%s\n' 5 5 6 6 7 7 >map
+	sweep 5,6 7
+	onespine topology discover --from=infiniband --nodes=map -o t
+	cp t first
+	sed -n '/"H-00000000000000b7"\t\t#/q; p' sweep.txt >cut
+	mv cut sweep.txt
+	run -1 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
+	[[ $stderr == *"onespine: ibnetdiscover:"*"H-00000000000000b7 'n7 mlx5_0' is linked but has no entry of its own: the output is cut" ]]
+	cmp t first
+	[[ ! -e t.held ]]
+}
+
 @test "several sources: one topology; who is in both stands where the first says" {
 	both
 	several -o t 2>said
