@@ -230,21 +230,25 @@ static int find_path(struct paths *paths, uint32_t parent, const char *bare, uin
 }
 
 /*
- * Returns whether two switches from `first` on have the same bare name. Returns 1, 0, or -1 if
- * memory ran out.
+ * Returns 1 if two switches from `first` on have the same bare name, with both in `same`; 0 if none
+ * have, -1 if memory ran out.
  */
-static int is_ambiguous(const struct paths *paths, uint32_t first)
+static int is_ambiguous(const struct paths *paths, uint32_t first, const struct path *same[2])
 {
 	struct osp_name_table names = OSP_NAME_TABLE_INIT;
 	int found = 0;
 
 	for (uint32_t i = first; i < paths->count && !found; i++) {
 		const char *bare = paths->paths[i].bare;
+		uint32_t before = osp_name_table_find(&names, 0, bare);
 
-		if (osp_name_table_find(&names, 0, bare) != OSP_NAME_ABSENT)
+		if (before != OSP_NAME_ABSENT) {
 			found = 1;
-		else if (osp_name_table_add(&names, 0, bare, i))
+			same[0] = &paths->paths[before];
+			same[1] = &paths->paths[i];
+		} else if (osp_name_table_add(&names, 0, bare, i)) {
 			found = -1;
+		}
 	}
 	osp_name_table_free(&names);
 	return found;
@@ -269,10 +273,23 @@ static int prefix_parent(struct paths *paths, struct path *path)
 	return 0;
 }
 
+/* Warns that an NVLink domain which crosses leaves comes apart: a CSV numbers anew below each. */
+static int warn_of_apart(const struct paths *paths, const struct path *const same[2])
+{
+	return osp_import_warn(paths->import, NULL,
+			       "nvlink %.64s is below %.64s and %.64s, and becomes two domains, "
+			       "%.64s and %.64s; if it is one, take another source for it: a CSV "
+			       "has no level beside the tree",
+			       same[0]->bare, paths->paths[same[0]->parent].name,
+			       paths->paths[same[1]->parent].name, same[0]->name, same[1]->name);
+}
+
 /* Names the switches of one layer; `below_top` counts from 0 at the top. */
 static int name_layer(struct paths *paths, uint32_t below_top)
 {
 	struct osp_import *import = paths->import;
+	bool is_lowest = below_top + 1 == import->csv_layers;
+	const struct path *same[2] = {NULL, NULL};
 	uint32_t first = paths->count;
 	int ambiguous;
 
@@ -284,11 +301,14 @@ static int name_layer(struct paths *paths, uint32_t below_top)
 			      host->switches[host->switch_count - 1 - below_top], &paths->at[i]))
 			return -1;
 	}
-	ambiguous = is_ambiguous(paths, first);
+	ambiguous = is_ambiguous(paths, first, same);
 	for (uint32_t i = first; ambiguous > 0 && i < paths->count; i++) {
 		if (prefix_parent(paths, &paths->paths[i]))
 			return -1;
 	}
+	if (ambiguous > 0 && is_lowest && !strcmp(osp_import_level_name(import, 1), "nvlink") &&
+	    warn_of_apart(paths, same))
+		return -1;
 	for (uint32_t i = 0; i < import->host_count; i++) {
 		struct osp_import_host *host = &import->hosts[i];
 

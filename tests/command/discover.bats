@@ -703,8 +703,8 @@ both() {
 	sweep 5,6 7
 	onespine topology discover --from=infiniband --nodes=map -o t
 	cp t first
-	sed -n '/"H-00000000000000b7"\t\t#/q; p' sweep.txt >cut
-	mv cut sweep.txt
+	sed -n '/"H-00000000000000b7"\t\t#/q; p' sweep.txt >sweep.cut
+	mv sweep.cut sweep.txt
 	run -1 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
 	[[ $stderr == *"onespine: ibnetdiscover:"*"H-00000000000000b7 'n7 mlx5_0' is linked but has no entry of its own: the output is cut" ]]
 	cmp t first

@@ -446,3 +446,14 @@ in_force() {
 	[[ $status == 0 && ${lines[0]} == "onespine: warning: $PWD/onespine.yaml: others than its owner may write it (chmod go-w); slurmctld goes by the last good one, $PWD/state/onespine_config, and so does this" ]]
 	[[ ${lines[1]} == "16 nodes: "* ]]
 }
+
+@test "an NVLink domain of a CSV that crosses leaves comes apart, with a warning" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'host,spine,leaf,nvlink\nn1,s,l0,v1\nn2,s,l1,v1\n' >hosts.csv
+	onespine topology import --from=csv --levels=nvlink,leaf,spine -o t hosts.csv 2>said
+	grep -qF "warning: nvlink v1 is below l0 and l1, and becomes two domains, l0/v1 and l1/v1; if it is one, take another source for it: a CSV has no level beside the tree" said
+	printf 'host,spine,leaf,nvlink\nn1,s,l0,v1\nn2,s,l1,v2\n' >hosts.csv
+	onespine topology import --from=csv --levels=nvlink,leaf,spine -o t hosts.csv 2>said
+	run grep -F "nvlink v" said
+	[[ $status == 1 ]]
+}
