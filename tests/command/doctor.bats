@@ -295,6 +295,23 @@ in_place() {
 	in_place "$NOW"
 }
 
+@test "a newer build that install-beside made for the Slurm in use is not replaced by the plugin in use" {
+	local name
+	make_builds
+	mkdir "lib/slurm/$BEFORE"
+	for name in slurmctld/select_cons_tres.so job_submit_onespine.so; do
+		touch -d '2 hours ago' "lib/$name"
+		{ cat "lib/$name"; echo newer; } >"lib/slurm/$BEFORE/${name##*/}"
+	done
+	chmod -R go-w lib
+	cp -r "lib/slurm/$BEFORE" newer
+	run onespine doctor --before-start
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	in_place "$NOW"
+	cmp newer/select_cons_tres.so "lib/slurm/$BEFORE/select_cons_tres.so"
+	cmp newer/job_submit_onespine.so "lib/slurm/$BEFORE/job_submit_onespine.so"
+}
+
 # package VERSION: that is the version of the source of the installed Slurm's package, for dpkg
 package() {
 	mkdir -p stubs

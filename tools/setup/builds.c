@@ -339,6 +339,15 @@ static int name_too(const char *path, const char *name)
 	return 0;
 }
 
+/* Returns whether the build that is kept for a plugin's Slurm is newer, as after install-beside. */
+static bool is_newer(const struct place *place, const struct kept *kept, const char *path)
+{
+	struct stat ours, theirs;
+
+	return is_build(place, kept, place->plugin->version) && stat(path, &ours) == 0 &&
+	       stat(kept->path, &theirs) == 0 && theirs.st_mtime > ours.st_mtime;
+}
+
 /* Keeps a plugin that is a file, not a link, for its own Slurm. Returns 0, or -1 with errno set. */
 static int keep_own(const struct place *place, const char *from_folder, const char *path)
 {
@@ -354,6 +363,8 @@ static int keep_own(const struct place *place, const char *from_folder, const ch
 		errno = ENAMETOOLONG;
 		return -1;
 	}
+	if (is_newer(place, &kept, path))
+		return 0;
 	slash = strrchr(kept.path, '/');
 	*slash = '\0';
 	/* not by umask: SlurmUser must read what a link leads to */
