@@ -317,7 +317,7 @@ static uint32_t level_of(const job_record_t *job, const struct osp_effective *ef
 		return 0;
 	if (!shadow_is_relaxed(job, effective))
 		return (uint32_t)level;
-	return osp_topology_relaxed(shadow_state.topology, (uint32_t)level);
+	return osp_topology_relaxed_unlaunched(shadow_state.topology, (uint32_t)level);
 }
 
 /*

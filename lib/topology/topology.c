@@ -69,12 +69,19 @@ static bool is_empty(const struct osp_topology *topology, uint32_t level)
 	return topology->level_first[level] == topology->level_first[level + 1];
 }
 
+/* Returns the level of the tree that is named "zone", also if it has no domain; 0: none is. */
+static uint32_t named_zone(const struct osp_topology *topology)
+{
+	int level = osp_topology_level(topology, ZONE);
+
+	return level > 0 && (uint32_t)level <= topology->level_count ? (uint32_t)level : 0;
+}
+
 uint32_t osp_topology_zone_level(const struct osp_topology *topology)
 {
-	int named = osp_topology_level(topology, ZONE);
-	uint32_t level = named > 0 ? (uint32_t)named : 0;
+	uint32_t level = named_zone(topology);
 
-	return level && level <= topology->level_count && !is_empty(topology, level) ? level : 0;
+	return level && !is_empty(topology, level) ? level : 0;
 }
 
 bool osp_topology_above_zone(const struct osp_topology *topology, uint32_t level)
@@ -97,18 +104,27 @@ bool osp_topology_in_one_zone(const struct osp_topology *topology, const struct 
 	return true;
 }
 
-uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level)
+/* Returns the next level up that has domains, and never one above `zone`, if there is one. */
+static uint32_t relaxed_within(const struct osp_topology *topology, uint32_t level, uint32_t zone)
 {
-	uint32_t zone = osp_topology_zone_level(topology);
-
 	if (level > topology->level_count)
 		return zone;
 	if (zone && level >= zone)
 		return level;
 	for (level++; level <= topology->level_count; level++)
-		if (!is_empty(topology, level))
+		if (level == zone || !is_empty(topology, level))
 			return level;
 	return 0;
+}
+
+uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level)
+{
+	return relaxed_within(topology, level, osp_topology_zone_level(topology));
+}
+
+uint32_t osp_topology_relaxed_unlaunched(const struct osp_topology *topology, uint32_t level)
+{
+	return relaxed_within(topology, level, named_zone(topology));
 }
 
 /* Writes "a, b or c"; what does not fit is cut. */

@@ -137,6 +137,10 @@ bool osp_topology_above_zone(const struct osp_topology *topology, uint32_t level
  */
 uint32_t osp_topology_relaxed(const struct osp_topology *topology, uint32_t level);
 
+/* Returns the same for nodes whose places are known only when they run: a zone counts though none
+ * has a domain yet. */
+uint32_t osp_topology_relaxed_unlaunched(const struct osp_topology *topology, uint32_t level);
+
 /* Returns whether all nodes lie in one zone, or in no known one; true if there is no such level. */
 bool osp_topology_in_one_zone(const struct osp_topology *topology, const struct osp_nodeset *nodes);
 

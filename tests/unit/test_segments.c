@@ -755,9 +755,14 @@ static void test_above_zone(void **state)
 	osp_parts_relax(&parts, topology, &level);
 	assert_int_equal(level, region);
 	assert_int_equal(parts.domains_max, 2);
+	/* nodes that are launched may be of several zones */
+	assert_int_equal(osp_topology_relaxed_unlaunched(topology, SPINE), zone);
+	assert_int_equal(osp_topology_relaxed_unlaunched(topology, zone), zone);
+	assert_int_equal(osp_topology_relaxed_unlaunched(topology, region), region);
 	osp_topology_free(topology);
 	topology = fabric_from(unknown, 2, 4); /* nothing is known above the spines */
 	assert_int_equal(osp_topology_relaxed(topology, SPINE), 0);
+	assert_int_equal(osp_topology_relaxed_unlaunched(topology, SPINE), zone);
 	level = SPINE;
 	osp_parts_relax(&parts, topology, &level);
 	assert_int_equal(level, SPINE);

@@ -1393,6 +1393,45 @@ static void goes_on_where_the_level_above_holds_them(void **state)
 	}
 }
 
+/* No node has run, so no zone is known, and its time comes while its nodes boot: they are judged by
+ * the zone that they turn out to have. */
+static void never_goes_on_in_two_zones(void **state)
+{
+	static const char levels[] = "{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\", "
+				     "\"zone\"], \"domains\": []}";
+	static const char places[] =
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\", \"zone\"], "
+		"\"domains\": ["
+		"{\"level\": \"zone\", \"name\": \"z1\"}, {\"level\": \"zone\", \"name\": \"z2\"}, "
+		"{\"level\": \"spine\", \"name\": \"s1\", \"in\": \"z1\"}, "
+		"{\"level\": \"spine\", \"name\": \"s2\", \"in\": \"z%d\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l1\", \"in\": \"s1\", \"nodes\": \"n[1-2]\"}, "
+		"{\"level\": \"leaf\", \"name\": \"l2\", \"in\": \"s2\", \"nodes\": \"n[3-4]\"}]}";
+
+	for (int zones = 1; zones <= 2; zones++) {
+		job_record_t *job = batch_gang((uint32_t)zones, 4, "spine@1");
+
+		(void)state;
+		job->details->submit_time = time(NULL);
+		fake_slurm_file("onespine.topology", levels);
+		sleeps(0, SHADOW_NODES);
+		assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_int_equal(starts(job), SLURM_SUCCESS);
+		job->details->submit_time -= 61;
+		shadow_launch_look(100);
+		assert_true(shadow_launch_any());
+		boots(job);
+		snprintf(file_text, sizeof(file_text), places, zones);
+		fake_slurm_file("onespine.topology", file_text);
+		shadow_state_load();
+		shadow_launch_look(101);
+		assert_true(is_ready(job));
+		assert_says(job, zones == 1 ? "placed: 4 nodes on zone z1, 2 leaves"
+					    : "launched in vain: its 4 nodes are on 2 zones");
+		assert_int_equal(fake_slurm.requeues, zones - 1);
+	}
+}
+
 /* The topology loses its level while its nodes boot; one that was proven before goes on. */
 static void goes_back_where_its_level_is_gone(void **state)
 {
@@ -1545,6 +1584,7 @@ int main(void)
 		TEST(leaves_room_for_other_users),
 		TEST(ends_the_launch_where_any_nodes_do),
 		TEST(goes_on_where_the_level_above_holds_them),
+		TEST(never_goes_on_in_two_zones),
 		TEST(goes_back_where_its_level_is_gone),
 		TEST(waits_for_places_from_when_all_run),
 		TEST(costs_nothing_before_its_start),
