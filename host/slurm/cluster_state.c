@@ -254,6 +254,7 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->state = node_state(info->node_state);
 	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
 	node->asleep = osp_is_asleep(info->node_state);
+	node->cloud = info->node_state & NODE_STATE_CLOUD;
 	node->cpus = info->cpus;
 	node->gpus = gpus_of_node(info->gres);
 	if (info->real_memory > info->mem_spec_limit)

@@ -46,6 +46,7 @@ struct osp_state_node {
 	bool reserved; /* in a reservation or maintenance, busy or not */
 	bool asleep;   /* powered down, or on its way down or up, whatever its state; not kept in
 			  files */
+	bool cloud;    /* a machine is started for it (State=CLOUD); not kept in files */
 	uint32_t cpus; /* that Slurm hands out, and GPUs; not kept in files, as a job's */
 	uint32_t gpus;
 	uint64_t memory_mib; /* that Slurm hands out, and what jobs have of it; not kept in files */

@@ -255,6 +255,12 @@ no_step_runs() {
 	await 10 log_since "has leaf 0, spine 0; 8 of Slurm's 8 nodes are not in it"
 	run sbatch --gang -N9 --wrap true
 	((status))
+	run -0 onespine fit -N4
+	holds "$output" "would start now: launched: 4 nodes, 4 of them do not run yet; whether they are on one spine is asked when they run"
+	holds "$output" "  if they are not, it goes back to the queue"
+	equal "$(onespine fit -N4 --json | jq -c '[.starts_now, .count, .launches]')" '[true,4,4]'
+	SBATCH_NO_REQUEUE=1 run -1 onespine fit -N4
+	run -1 onespine fit -N4 --begin=now+1hour
 	job=$(gang 4)
 	await_job "$job" CONFIGURING
 	mapfile -t nodes < <(job_nodes "$job")

@@ -14,6 +14,7 @@
 #include "host/slurm/ask.h"
 #include "host/slurm/licenses.h"
 #include "tools/command/fit_environment.h"
+#include "tools/command/fit_launch.h"
 #include "tools/command/fit_refusal.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/fit_scheduler.h"
@@ -461,6 +462,8 @@ static int answer_nodes(struct osp_fit *fit)
 {
 	int status = osp_nodeset_empty(fit->answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
 
+	if (fit->launched)
+		return osp_fit_print_launch(fit);
 	if (osp_fit_asks_segments(fit->call))
 		return osp_fit_answer_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 					       &fit->answer);
@@ -520,6 +523,16 @@ static bool waits_whatever_nodes(const struct osp_fit *fit)
 	       osp_licenses_lacking(call->values[OSP_OPTION_FIT_LICENSES]);
 }
 
+/* Returns whether nodes of unknown places are launched for the gang, as far as sbatch said nothing
+ * else (`asked`: it was asked) than that it lacks nodes. */
+static bool launches(struct osp_fit *fit, bool asked, const struct osp_launchable *launchable)
+{
+	return fit->enforced && (!asked || osp_sbatch_lacks_nodes(&fit->sbatch)) &&
+	       fit->answer.chosen && osp_nodeset_empty(fit->answer.chosen) &&
+	       !fit->partition_says && !waits_whatever_nodes(fit) &&
+	       osp_fit_finds_launch(fit, launchable);
+}
+
 /* Asks the question of fit->question.partitions. Returns whether the gang would start now, as an
  * exit status, or -1 with `error` set. */
 static int judge(struct osp_fit *fit, struct osp_error *error)
@@ -535,6 +548,9 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
 	fit->partition_says = partition_reason(fit);
+	fit->by_states = launches(fit, asked, &launchable);
+	if (fit->by_states)
+		return OSP_EXIT_YES;
 	if (starts_by_launch(fit) || (osp_fit_needs_nodes_on_their_way(fit) && has_room(fit))) {
 		fit->sbatch.result = OSP_SBATCH_NOT_ASKED;
 		asked = 0;
@@ -561,7 +577,8 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 static void clear_judgement(struct osp_fit *fit)
 {
 	free(fit->chosen);
-	fit->chosen = NULL;
+	free(fit->launched);
+	fit->chosen = fit->launched = NULL;
 	free(fit->sbatch.nodes);
 	memset(&fit->sbatch, 0, sizeof(fit->sbatch));
 	osp_segments_answer_clear(&fit->parts);

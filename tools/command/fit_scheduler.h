@@ -41,6 +41,8 @@ struct osp_fit {
 	bool in_parts;		      /* it is asked in segments or several domains: `parts` */
 	struct osp_segments_answer parts;
 	struct osp_nodeset *chosen; /* the nodes that sbatch named */
+	/* with which it would start, some of them launched for it (fit_launch.h); NULL: none */
+	struct osp_nodeset *launched;
 };
 
 /* Writes what the nodes' states say of a gang in one domain. Returns `buffer`. */
