@@ -50,7 +50,7 @@ pc_ends() {
 		await 10 all_ended "${daemons[@]}" || status=1
 	}
 	# the machines of these nodes end here, and what still runs on them ends with them
-	mapfile -t left < <(of_jobs)
+	mapfile -t left < <(on_nodes)
 	kill -9 "${left[@]}" 2>/dev/null || true
 	kill "$(<"$PC/holder")" 2>/dev/null || true
 	ip link delete "$BRIDGE"
@@ -62,10 +62,11 @@ no_jobs() {
 	[[ -z $(squeue -h) ]]
 }
 
-# of_jobs: the processes that its jobs have left on its nodes
-of_jobs() {
-	grep -lsz "^SLURM_CONF=$PC/" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
-		! grep -qsz '^SLURM_JOB_ID=' "/proc/$pid/environ" || echo "$pid"
+# on_nodes: the processes that still run on its nodes. (The environment of a slurmstepd cannot be read: its title is there.)
+on_nodes() {
+	local process
+	for process in /proc/[0-9]*; do
+		! grep -qsxF "$(readlink "$process/ns/net")" "$PC/networks" || echo "${process#/proc/}"
 	done
 }
 
@@ -194,6 +195,7 @@ write_programs() {
 		#!/bin/bash
 		# boot-node NAME ADDRESS: in a host and a network of its own, which end with its last process
 		set -e
+		readlink /proc/self/ns/net >>$PC/networks
 		PATH=\$PATH:/usr/sbin link=$BRIDGE.\${2##*.}
 		hostname "\$1"
 		ip link set lo up
