@@ -7,6 +7,9 @@
 
 #define PRIVILEGED_PORTS 1024
 #define PORTS		 65536
+/* More are no real numbers of one node. */
+#define TASKS_MOST 1024
+#define GPUS_MOST  1024
 
 static const struct osp_rule late_rule = {
 	.id = "S10",
@@ -155,8 +158,10 @@ static long gpus_in_gres(const struct osp_script_option *option)
 	return -1;
 }
 
-static long gpus_of_node(const struct osp_judging *judging, size_t command)
+/* Returns the GPUs of a node, which has so many tasks; -1 or 0: the script does not say. */
+static long gpus_of_node(const struct osp_judging *judging, size_t command, long tasks)
 {
+	long of_task = gpus_in(osp_shape_of_step(judging, command, "gpus-per-task"));
 	long gpus = gpus_in(osp_shape_of_step(judging, command, "gpus-per-node"));
 	long nodes = osp_option_number(osp_shape_of_step(judging, command, "nodes"));
 
@@ -166,7 +171,7 @@ static long gpus_of_node(const struct osp_judging *judging, size_t command)
 		gpus = gpus_in(osp_shape_of_step(judging, command, "gpus"));
 		gpus = gpus > 0 ? (gpus + nodes - 1) / nodes : gpus;
 	}
-	return gpus;
+	return gpus <= 0 && of_task > 0 && of_task <= GPUS_MOST ? of_task * tasks : gpus;
 }
 
 /* Judges S12: torchrun's processes, times the tasks that run it. */
@@ -176,12 +181,13 @@ static int judge_processes(const struct osp_judging *judging,
 	long processes = osp_option_number(option), tasks, gpus;
 
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nproc-per-node") != 0 ||
-	    !option->in_step || !option->torchrun || processes < 2 || processes > 1024)
+	    !option->in_step || !option->torchrun || processes < 2 || processes > TASKS_MOST)
 		return 0;
 	tasks = tasks_of_node(judging, option->command);
-	gpus = gpus_of_node(judging, option->command);
-	if (tasks < 2 || tasks > 1024 ||
-	    osp_shape_of_step(judging, option->command, "gpus-per-task"))
+	if (tasks < 2 || tasks > TASKS_MOST)
+		return 0;
+	gpus = gpus_of_node(judging, option->command, tasks);
+	if (gpus <= 0 && osp_shape_of_step(judging, option->command, "gpus-per-task"))
 		return 0;
 	/* where the GPUs are not said, as many of both are one each for the same GPUs */
 	if (gpus > 0 ? tasks * processes <= gpus : tasks != processes)

@@ -638,6 +638,15 @@ adapters() {
 	fatal "${head}srun --gres=gpu:8,nvme:1 torchrun --nproc-per-node 2 a\n" S12
 	fine "#SBATCH -N4 --exclusive --gpus=64 --ntasks-per-node=4\nsrun torchrun --nproc-per-node 4 a\n"
 	fatal "#SBATCH -N4 --exclusive --gpus=32 --ntasks-per-node=4\nsrun torchrun --nproc-per-node 4 a\n" S12
+	# a task that has GPUs of its own
+	for words in '--gpus-per-node=8 --gpus-per-task=1' --gpus-per-task=1 --gpus-per-task=h100:1; do
+		printf '%b' "${head}#SBATCH $words\nsrun torchrun --nproc-per-node 8 a\n" >job.sh
+		[[ $(env_of --script job.sh) == *'rule S12:'*'1 fatal, 1 harmful'* ]]
+	done
+	for words in --gpus-per-task=8 "--gpus-per-task=\$G"; do
+		printf '%b' "${head}#SBATCH $words\nsrun torchrun --nproc-per-node 8 a\n" >job.sh
+		[[ $(env_of --script job.sh) != *S12* ]]
+	done
 	# another program's option
 	fine "${head}srun prepare --nproc-per-node 8 a\n"
 	for port in 22 1023 65536; do
