@@ -384,14 +384,21 @@ static int find_reserved_places(const struct osp_snapshot *snapshot,
 	return 0;
 }
 
+bool osp_world_launches(const struct osp_world *world, const char *partitions,
+			const struct osp_launchable *gang)
+{
+	struct osp_launchable asked = *gang;
+
+	asked.unasked = world->unasked[0];
+	return osp_launch_may_in(&asked, world->config, partitions);
+}
+
 struct osp_world osp_world_for(const struct osp_world *world, const char *partitions,
 			       const struct osp_launchable *gang)
 {
 	struct osp_world seen = *world;
-	struct osp_launchable asked = *gang;
 
-	asked.unasked = world->unasked[0];
-	if (!world->without_reserved || osp_launch_may_in(&asked, world->config, partitions))
+	if (!world->without_reserved || osp_world_launches(world, partitions, gang))
 		return seen;
 	seen.topology = world->without_reserved;
 	seen.old_places += osp_nodeset_count(world->reserved_places);

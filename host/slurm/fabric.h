@@ -78,6 +78,11 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 		   struct osp_error *error);
 void osp_world_close(struct osp_world *world);
 
+/* Returns whether slurmctld may launch nodes for a gang of these partitions ("a,b"; NULL: the
+ * policy's defaults), by osp_launch_may_in() and the world's `unasked`. */
+bool osp_world_launches(const struct osp_world *world, const char *partitions,
+			const struct osp_launchable *gang);
+
 /* Returns the world as slurmctld counts it for a gang of these partitions ("a,b"; NULL: the
  * policy's defaults): without reserved_places unless nodes may be launched for it. It is part of
  * `world`, and not closed. */

@@ -551,7 +551,8 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 	fit->by_states = launches(fit, asked, &launchable);
 	if (fit->by_states)
 		return OSP_EXIT_YES;
-	if (starts_by_launch(fit) || (osp_fit_needs_nodes_on_their_way(fit) && has_room(fit))) {
+	fit->needs_nodes_on_their_way = osp_fit_needs_nodes_on_their_way(fit);
+	if (starts_by_launch(fit) || (fit->needs_nodes_on_their_way && has_room(fit))) {
 		fit->sbatch.result = OSP_SBATCH_NOT_ASKED;
 		asked = 0;
 	} else if (osp_fit_is_taken(fit) || osp_fit_waits_by_reservation(fit)) {

@@ -34,11 +34,9 @@ static void part_nodes(const struct osp_fit *fit, struct osp_nodeset *known,
 bool osp_fit_finds_launch(struct osp_fit *fit, const struct osp_launchable *gang)
 {
 	const struct osp_place_input *place = &fit->answer.input;
-	struct osp_launchable asked = *gang;
 	struct osp_nodeset *known, *unlaunched;
 
-	asked.unasked = fit->world.unasked[0];
-	if (!osp_launch_may_in(&asked, fit->world.config, fit->question.partitions))
+	if (!osp_world_launches(&fit->world, fit->question.partitions, gang))
 		return false;
 	known = osp_nodeset_copy(fit->answer.free);
 	unlaunched = osp_nodeset_new(fit->answer.free->place_count);

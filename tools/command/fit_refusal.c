@@ -133,7 +133,7 @@ bool osp_fit_is_taken(struct osp_fit *fit)
 		return false;
 	}
 	return fit->answer.chosen &&
-	       (is_for_lack_of_nodes(fit) || osp_fit_needs_nodes_on_their_way(fit));
+	       (fit->needs_nodes_on_their_way || is_for_lack_of_nodes(fit));
 }
 
 bool osp_fit_waits_by_reservation(struct osp_fit *fit)

@@ -33,12 +33,13 @@ struct osp_fit {
 	struct osp_sbatch_answer sbatch;
 	/* sbatch --test-only looks at neither licenses nor what the partition allows a job */
 	bool lacks_licenses;
-	const char *partition_says;   /* Slurm's reason for which the job would wait; NULL: none */
-	bool reservation_comes;	      /* the gang's, which has not begun */
-	bool reservation_over;	      /* it is, before the time of --begin */
-	struct osp_fit_answer answer; /* from the nodes' states, for one domain */
-	bool by_states;		      /* only these answer */
-	bool in_parts;		      /* it is asked in segments or several domains: `parts` */
+	const char *partition_says;    /* Slurm's reason for which the job would wait; NULL: none */
+	bool reservation_comes;	       /* the gang's, which has not begun */
+	bool reservation_over;	       /* it is, before the time of --begin */
+	bool needs_nodes_on_their_way; /* osp_fit_needs_nodes_on_their_way() */
+	struct osp_fit_answer answer;  /* from the nodes' states, for one domain */
+	bool by_states;		       /* only these answer */
+	bool in_parts;		       /* it is asked in segments or several domains: `parts` */
 	struct osp_segments_answer parts;
 	struct osp_nodeset *chosen; /* the nodes that sbatch named */
 	/* with which it would start, some of them launched for it (fit_launch.h); NULL: none */
