@@ -39,37 +39,30 @@ static int by_address(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Calls `look` with each row that has jobs. */
-static void for_each_row(void (*look)(const part_row_data_t *row))
+/* Writes the jobs of all rows to `jobs`, unless it is NULL. Returns how many they are. */
+static size_t jobs_of_rows(const job_resources_t **jobs)
 {
+	size_t count = 0;
+
 	for (const part_res_record_t *table = first_table(); table; table = table->next) {
-		for (uint32_t r = 0; table->row && r < table->num_rows; r++)
-			look(&table->row[r]);
+		for (uint32_t r = 0; table->row && r < table->num_rows; r++) {
+			const part_row_data_t *row = &table->row[r];
+
+			for (uint32_t i = 0; jobs && i < row->num_jobs; i++)
+				jobs[count + i] = row->job_list[i];
+			count += row->num_jobs;
+		}
 	}
-}
-
-static size_t jobs_in_rows;
-
-static void count_jobs_of(const part_row_data_t *row)
-{
-	jobs_in_rows += row->num_jobs;
-}
-
-static void list_jobs_of(const part_row_data_t *row)
-{
-	for (uint32_t i = 0; i < row->num_jobs; i++)
-		listed[listed_count++] = row->job_list[i];
+	return count;
 }
 
 void shadow_rows_list(void)
 {
 	shadow_rows_forget();
-	jobs_in_rows = 0;
-	for_each_row(count_jobs_of);
-	listed = calloc(jobs_in_rows + 1, sizeof(*listed));
+	listed = calloc(jobs_of_rows(NULL) + 1, sizeof(*listed));
 	if (!listed)
 		return;
-	for_each_row(list_jobs_of);
+	listed_count = jobs_of_rows(listed);
 	qsort(listed, listed_count, sizeof(*listed), by_address);
 }
 
