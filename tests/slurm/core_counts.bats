@@ -167,6 +167,24 @@ gone() {
 	[[ -z $(squeue -h -j "$1" 2>/dev/null) ]]
 }
 
+# lie_over OPTION...: $second, of these options, has started on the cores of $first, which was suspended and is resumed
+lie_over() {
+	first=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=60)
+	await_job "$first" RUNNING
+	suspended "$first"
+	second=$(submit "$@" -N8 --ntasks-per-node=4 --mem=100 --time=30)
+	await_job "$second" RUNNING
+	log_mark
+	resumed "$first"
+	equal "$(cores_of "$first")" "$(cores_of "$second")"
+}
+
+shared_cores_count_once() {
+	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
+	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
+	right
+}
+
 @test "a job that is resumed on cores which others have by then counts as nothing, as in Slurm, and so does another after a restart" {
 	local first second gang
 	first=$(submit -N8 --ntasks-per-node=8 --mem=100 --time=60)
@@ -206,21 +224,11 @@ gone() {
 
 @test "cores on which a job of another partition started while their own was suspended count once, also after a restart" {
 	local first second gang
-	first=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=60)
-	await_job "$first" RUNNING
-	suspended "$first"
-	second=$(submit -p beside -N8 --ntasks-per-node=4 --mem=100 --time=30)
-	await_job "$second" RUNNING
-	resumed "$first"
-	equal "$(cores_of "$first")" "$(cores_of "$second")"
-	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
-	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
-	right
+	lie_over -p beside
+	shared_cores_count_once
 	await_saved "$second"
 	restarted
-	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
-	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
-	right
+	shared_cores_count_once
 	gang=$(submit --gang -p beside -N4 --ntasks-per-node=4 --mem=100)
 	await_job "$gang" RUNNING
 	on_one_spine "$gang"
@@ -276,18 +284,9 @@ planned_at_end_of() {
 	local first second gang
 	printf 'PreemptType=preempt/qos\nPreemptMode=REQUEUE\n' >>"$ONESPINE_CLUSTER/slurm.conf"
 	restarted
-	first=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=60)
-	await_job "$first" RUNNING
-	suspended "$first"
-	second=$(submit -N8 --ntasks-per-node=4 --mem=100 --time=30)
-	await_job "$second" RUNNING
-	log_mark
-	resumed "$first"
+	lie_over
 	! log_since 'job overflow' || fail "it has no row"
-	equal "$(cores_of "$first")" "$(cores_of "$second")"
-	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
-	starts_in 3600 -N4 --ntasks-per-node=5 --mem=100
-	right
+	shared_cores_count_once
 	await_saved "$second"
 	restarted
 	starts_in 0 -N4 --ntasks-per-node=4 --mem=100

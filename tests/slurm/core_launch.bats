@@ -76,6 +76,14 @@ gang() {
 	submit --gang -N"$1" --exclusive --wait-all-nodes=0 --requeue --wrap "echo \$SLURM_JOB_NODELIST >>$RAN; sleep 600"
 }
 
+# launch_gang: $job is a gang of four, and its $nodes start
+launch_gang() {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+}
+
 # step_waits JOB: one that its owner begins does not run now
 step_waits() {
 	! timeout 3 srun --jobid="$1" --interactive true 2>/dev/null </dev/null
@@ -126,10 +134,7 @@ no_step_runs() {
 }
 
 @test "three of four stand together: it starts again with these and one more that is launched, and no process ran before" {
-	job=$(gang 4)
-	await_job "$job" CONFIGURING
-	mapfile -t nodes < <(job_nodes "$job")
-	start_nodes "${nodes[@]}"
+	launch_gang
 	equal "${nodes[*]}" 'n1 n2 n3 n4'
 	no_step_runs "$job"
 	ec2_says n1,n2,n3,n8 n4
@@ -162,10 +167,7 @@ no_step_runs() {
 }
 
 @test "a gang that was launched in vain starts on others' nodes: those that were kept for it are free again at once" {
-	job=$(gang 4)
-	await_job "$job" CONFIGURING
-	mapfile -t nodes < <(job_nodes "$job")
-	start_nodes "${nodes[@]}"
+	launch_gang
 	equal "${nodes[*]}" 'n1 n2 n3 n4'
 	ec2_says n1,n2,n3 n4
 	await 60 note_holds "$job" 'launched in vain: its 4 nodes are on 2 spines'
@@ -261,10 +263,7 @@ no_step_runs() {
 	equal "$(onespine fit -N4 --json | jq -c '[.starts_now, .count, .launches]')" '[true,4,4]'
 	SBATCH_NO_REQUEUE=1 run -1 onespine fit -N4
 	run -1 onespine fit -N4 --begin=now+1hour
-	job=$(gang 4)
-	await_job "$job" CONFIGURING
-	mapfile -t nodes < <(job_nodes "$job")
-	start_nodes "${nodes[@]}"
+	launch_gang
 	ec2_says "$(IFS=,; echo "${nodes[*]}")" n8
 	await_job "$job" RUNNING 90
 	await 10 note_holds "$job" 'domain=left'
@@ -341,10 +340,7 @@ no_step_runs() {
 }
 
 @test "an administrator wants nodes powered down that a gang waits with: they run till it leaves them, and it starts" {
-	job=$(gang 4)
-	await_job "$job" CONFIGURING
-	mapfile -t nodes < <(job_nodes "$job")
-	start_nodes "${nodes[@]}"
+	launch_gang
 	scontrol update NodeName="${nodes[1]}" State=POWER_DOWN
 	scontrol update NodeName="${nodes[2]}" State=POWER_DOWN_ASAP Reason=test
 	matches "$(scontrol show node "${nodes[1]}")" 'State=ALLOCATED[^ ]*\+POWER_DOWN'

@@ -52,6 +52,14 @@ static bool has_free(uint32_t n, const struct osp_occupancy_need *need)
 	return osp_nodeset_count(set) == 1;
 }
 
+/* Lays an empty account over all nodes, as after a restart or with another fabric. */
+static void begin_account_anew(void)
+{
+	shadow_count_lay(NODES);
+	for (uint32_t n = 0; n < NODES; n++)
+		shadow_count_node(n, node_record_table_ptr[n]);
+}
+
 static int64_t free_at(uint32_t n, osp_list_t *preemptable, const job_record_t *over)
 {
 	static const struct osp_occupancy_need need = {.amounts.cpus = 1};
@@ -387,9 +395,7 @@ static void counts_processors_once_after_a_resume(void **state)
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	assert_int_equal(free_at(1, NULL, NULL), 100);
 	/* a restart finds it again */
-	shadow_count_lay(NODES);
-	for (uint32_t n = 0; n < NODES; n++)
-		shadow_count_node(n, node_record_table_ptr[n]);
+	begin_account_anew();
 	shadow_count_rebuilt();
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	assert_int_equal(free_at(1, NULL, NULL), 100);
@@ -423,9 +429,7 @@ static void counts_processors_of_one_partition_once(void **state)
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	assert_int_equal(free_at(1, NULL, NULL), 100);
 	/* another fabric finds it again, without Slurm's plugin having done anything */
-	shadow_count_lay(NODES);
-	for (uint32_t n = 0; n < NODES; n++)
-		shadow_count_node(n, node_record_table_ptr[n]);
+	begin_account_anew();
 	shadow_count_refresh(now + 1);
 	assert_int_equal(free_at(0, NULL, NULL), 0);
 	assert_int_equal(free_at(1, NULL, NULL), 100);
@@ -780,9 +784,7 @@ static void knows_soft_ends(void **state)
 
 	(void)state;
 	slurm_conf.sched_params = xstrdup("time_min_as_soft_limit");
-	shadow_count_lay(NODES);
-	for (uint32_t n = 0; n < NODES; n++)
-		shadow_count_node(n, node_record_table_ptr[n]);
+	begin_account_anew();
 	shadow_count_refresh(now + 1);
 	job = runs(1, 0, 1, 6000);
 	job->time_min = 2; /* of which one minute has passed */
