@@ -25,7 +25,7 @@ struct job {
 	uint32_t first_hold;
 	uint32_t next;	/* in its bucket, or the next free one */
 	uint32_t group; /* jobs of different groups may share processors; 0: it shares none */
-	uint16_t rows;	/* at most so many jobs of the group hold one processor */
+	uint16_t rows;	/* the most jobs of the group that hold one processor */
 	bool used;
 	bool suspended;
 	bool ignored;
