@@ -102,12 +102,12 @@ fuzz:
 	FUZZ_CPPFLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(FUZZ_CPPFLAGS)' \
 	FUZZ_TABLE='$(FUZZ_TABLE)' $(SHELL) $(top_srcdir)/tests/fuzz/run $(FUZZ_SOURCES)
 
-# doc/fuzz.md: how many inputs each parser has been given in all.
+# tests/fuzz.md: how many inputs each parser has been given in all.
 FUZZ_TABLE =
 .PHONY: fuzz-count fuzz-reach
 fuzz-count:
-	$(AM_V_at)$(MAKE) fuzz FUZZ_TABLE=$(abs_top_srcdir)/doc/fuzz.md
+	$(AM_V_at)$(MAKE) fuzz FUZZ_TABLE=$(abs_top_srcdir)/tests/fuzz.md
 # The same page: how much of its parser each fuzzer has reached so far.
 fuzz-reach:
-	$(AM_V_at)$(MAKE) fuzz FUZZ_REACH=1 FUZZ_TABLE=$(abs_top_srcdir)/doc/fuzz.md
-EXTRA_DIST += doc/fuzz.md
+	$(AM_V_at)$(MAKE) fuzz FUZZ_REACH=1 FUZZ_TABLE=$(abs_top_srcdir)/tests/fuzz.md
+EXTRA_DIST += tests/fuzz.md

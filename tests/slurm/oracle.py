@@ -361,7 +361,7 @@ class Question:
 
     def moved_in_each_cycle(self, place, gang_and_behind, found):
         """What of that has its nodes behind the confined components in none of several cycles of backfill: there 22.05
-        plans them, and what is behind them, now on these and now on those of equal nodes (doc/soak.md, 381144)."""
+        plans them, and what is behind them, now on these and now on those of equal nodes (tests/soak.md, 381144)."""
         gang, behind = gang_and_behind
         alone, confined = self.others_behind(self.state.confined_to(place))
         pairs = [(ours, stock) for ours, stock in zip(behind, confined) if ours and stock]
