@@ -50,7 +50,7 @@ NOTHING = [":", "echo V=@", "echo do V=@ then", "cat </dev/null", "[ x ]", "case
            "(V=@; :)", "X=$(export V=@)"]
 LISTS = ["[ $C ] && ", "[ $C ] || ", "! [ $C ] && ", ": && ", "cd . && "]
 KNOWN = {
-    # doc/environment.md has each but the first, which is this program's
+    # tests/corpus/README.md counts them; the first is this program's alone
     "exported again": "with allexport, bash exports again what += adds to, and nobody's script has that",
     "function": "every function is taken as called, and what it sets and unsets as its own alone",
     "computed": "a variable that arithmetic or printf -v sets is one that is set to nothing known",
