@@ -3,9 +3,9 @@
  * shadow_try.c - one call of Slurm's own select_p_job_test(), undone when it fails
  *
  * A failed try may leave marks on the job that would spoil the next one, or hold the job for ever:
- * Slurm's task distribution sets priority 0 on one path (cons_common/dist_tasks.c). Everything that
- * a call may change and the next one does not rebuild is put back (the list: facts of Slurm's
- * source, doc/architecture.md).
+ * Slurm's task distribution sets priority 0 on one path (cons_common/dist_tasks.c), and 25.11 and
+ * 26.05 lower start_protocol_ver for a node with an older slurmd. Everything that a call may change
+ * and the next one does not rebuild is put back.
  */
 #include "sched/shadow.h"
 
