@@ -32,53 +32,49 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "ec2 infiniband nvlink topograph:",
-		 .help = "The service to ask: ec2 (DescribeInstanceTopology, with the keys that "
-			 "an SDK would find), infiniband (runs ibnetdiscover), topograph:FILE "
-			 "(reads what topograph writes), nvlink (what nodes report to the watch), "
-			 "or several: each answer is then held for itself. nvlink beside one other "
-			 "source adds the level nvlink to its answer."},
+		 .help = "ec2 (DescribeInstanceTopology, with the keys that an SDK would find), "
+			 "infiniband (runs ibnetdiscover), topograph:FILE (what topograph writes), "
+			 "nvlink (what nodes report to the watch), or several. nvlink beside "
+			 "another source adds a level to its answer."},
 	[OSP_OPTION_INTERVAL] = {.name = "interval",
 				 .argument = "SECONDS",
 				 .commands = BIT(OSP_TOPOLOGY_WATCH),
 				 .help = "Ask at least once in SECONDS; 300 by default."},
-	[OSP_OPTION_RESERVATION] =
-		{.name = "reservation",
-		 .argument = "IDS",
-		 .commands = BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_DOCTOR),
-		 .help = "Capacity reservations, as cr-0123, separated by commas; with doctor "
-			 "--cloud, those in which the nodes should run."},
+	[OSP_OPTION_RESERVATION] = {.name = "reservation",
+				    .argument = "IDS",
+				    .commands = BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_DOCTOR),
+				    .help = "Capacity reservations, as cr-0123,cr-4567; with "
+					    "doctor --cloud, those in which the nodes should run."},
 	[OSP_OPTION_TO] = {.name = "to",
 			   .argument = "KIND",
 			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
 			   .complete = OSP_COMPLETE_WORDS,
 			   .words = "onespine topology.conf topology.yaml",
 			   .help = "The kind to write: onespine (the default), topology.conf, or "
-				   "topology.yaml (for Slurm 25.05 and later)."},
-	[OSP_OPTION_NAME_MAP] =
-		{.name = "nodes",
-		 .argument = "MAP",
-		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
-			     BIT(OSP_TOPOLOGY_WATCH) | BIT(OSP_DOCTOR),
-		 .complete = OSP_COMPLETE_FILE,
-		 .help = "File that gives ids their node names: two columns, or the JSON of "
-			 "describe-instances; with infiniband the ids are GUIDs of adapters or "
-			 "host names."},
+				   "topology.yaml (Slurm 25.05 and later)."},
+	[OSP_OPTION_NAME_MAP] = {.name = "nodes",
+				 .argument = "MAP",
+				 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
+					     BIT(OSP_TOPOLOGY_WATCH) | BIT(OSP_DOCTOR),
+				 .complete = OSP_COMPLETE_FILE,
+				 .help = "Node names by id: a file of two columns, or the JSON of "
+					 "describe-instances; with infiniband the ids are GUIDs of "
+					 "adapters or host names."},
 	[OSP_OPTION_TAG] =
 		{.name = "tag",
 		 .argument = "NAME",
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
 		 .help = "With a MAP in JSON: the tag that holds the node name, instead of "
 			 "the private DNS name."},
-	[OSP_OPTION_ALLOW_MISSING] =
-		{.name = "allow-missing",
+	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
+				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
+				      .help = "Leave out, with a warning, an entry that lacks a "
+					      "topology or a name, or contradicts an earlier one."},
+	[OSP_OPTION_LEVELS] =
+		{.name = "levels",
+		 .argument = "LIST",
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
-		 .help = "Leave out, with a warning, an entry that has no topology or no name or "
-			 "contradicts an earlier one, and keep the rest."},
-	[OSP_OPTION_LEVELS] = {.name = "levels",
-			       .argument = "LIST",
-			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
-			       .help = "Names of the levels, bottom first, separated by commas; "
-				       "leaf,spine,core by default."},
+		 .help = "Names of the levels, bottom first; leaf,spine,core by default."},
 	[OSP_OPTION_COLUMNS] =
 		{.name = "columns",
 		 .argument = "LIST",
@@ -90,8 +86,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "PATTERN",
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
 			     BIT(OSP_TOPOLOGY_WATCH),
-		 .help = "With infiniband: only adapters whose name matches, as mlx5_[0-7]; the "
-			 "adapters of a storage network would join separate domains."},
+		 .help = "With infiniband: only adapters whose name matches, as mlx5_[0-7]; those "
+			 "of a storage network would join separate domains."},
 	[OSP_OPTION_OUTPUT] = {.name = "output",
 			       .letter = 'o',
 			       .argument = "FILE",
@@ -135,12 +131,12 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				       .argument = "FEATURES",
 				       .commands = BIT(OSP_FIT),
 				       .help = "Only nodes with these features."},
-	[OSP_OPTION_FIT_TASKS] = {.name = "ntasks",
-				  .letter = 'n',
-				  .argument = "COUNT",
-				  .commands = BIT(OSP_FIT),
-				  .help = "Tasks, as sbatch takes them; slurmctld judges this "
-					  "option and those that follow."},
+	[OSP_OPTION_FIT_TASKS] =
+		{.name = "ntasks",
+		 .letter = 'n',
+		 .argument = "COUNT",
+		 .commands = BIT(OSP_FIT),
+		 .help = "Tasks; slurmctld judges this option and those that follow."},
 	[OSP_OPTION_FIT_TASKS_PER_NODE] = {.name = "ntasks-per-node",
 					   .argument = "COUNT",
 					   .commands = BIT(OSP_FIT),
@@ -232,7 +228,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			     .argument = "HOSTLIST",
 			     .complete = OSP_COMPLETE_NODE,
 			     .commands = BIT(OSP_FIT),
-			     .help = "With --topology: take these nodes as idle and all others as "
+			     .help = "With --topology: take these nodes as idle, all others as "
 				     "busy, and ask no Slurm."},
 	[OSP_OPTION_SVG] = {.name = "svg",
 			    .argument = "FILE",
@@ -283,15 +279,14 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			      .argument = "HOSTLIST",
 			      .commands = BIT(OSP_HOSTS),
 			      .help = "These hosts instead of a job's."},
-	[OSP_OPTION_FORMAT] =
-		{.name = "format",
-		 .argument = "KIND",
-		 .commands = BIT(OSP_HOSTS),
-		 .complete = OSP_COMPLETE_WORDS,
-		 .words = "plain torchrun mpirun slurm",
-		 .help = "plain (a host a line, the default), torchrun (with the node's rank, as "
-			 "torchrun itself sorts names as strings), mpirun (for mpirun --map-by seq "
-			 "--hostfile) or slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
+	[OSP_OPTION_FORMAT] = {.name = "format",
+			       .argument = "KIND",
+			       .commands = BIT(OSP_HOSTS),
+			       .complete = OSP_COMPLETE_WORDS,
+			       .words = "plain torchrun mpirun slurm",
+			       .help = "plain (a host a line, the default), torchrun (with the "
+				       "node's rank), mpirun (for --map-by seq --hostfile) or "
+				       "slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
 	[OSP_OPTION_TASKS_PER_NODE] =
 		{.name = "tasks-per-node",
 		 .argument = "COUNT",
@@ -381,14 +376,13 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_CHECK) | BIT(OSP_RECHECK),
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "passive quick full",
-		 .help = "How deep to look: passive (the default) loads no GPU, quick loads each "
-			 "for some seconds, full for minutes; recheck looks as deep as it can."},
-	[OSP_OPTION_GPUS] =
-		{.name = "gpus",
-		 .argument = "LIST",
-		 .commands = BIT(OSP_CHECK),
-		 .help = "Only these GPUs: numbers in the order of the PCI bus, ranges or "
-			 "UUIDs, separated by commas (0-3,5)."},
+		 .help = "passive (the default) loads no GPU, quick loads each for some seconds, "
+			 "full for minutes; recheck looks as deep as it can."},
+	[OSP_OPTION_GPUS] = {.name = "gpus",
+			     .argument = "LIST",
+			     .commands = BIT(OSP_CHECK),
+			     .help = "Only these GPUs: numbers in the order of the PCI bus, ranges "
+				     "or UUIDs (0-3,5)."},
 	[OSP_OPTION_ONLY_CHECKS] = {.name = "only",
 				    .argument = "NAMES",
 				    .commands = BIT(OSP_CHECK),
@@ -398,22 +392,21 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			       .commands = BIT(OSP_CHECK),
 			       .help = "End after SECONDS; a check that has not finished is an "
 				       "error, not a failure."},
-	[OSP_OPTION_THRESHOLDS] = {.name = "thresholds",
-				   .argument = "FILE",
-				   .commands = BIT(OSP_CHECK),
-				   .complete = OSP_COMPLETE_FILE,
-				   .help = "Use the limits of FILE, instead of the site's "
-					   "thresholds.yaml, over the built-in ones."},
+	[OSP_OPTION_THRESHOLDS] =
+		{.name = "thresholds",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_CHECK),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Use the limits of FILE instead of the site's thresholds.yaml."},
 	[OSP_OPTION_FRESH] = {.name = "fresh",
 			      .argument = "SECONDS",
 			      .commands = BIT(OSP_CHECK),
 			      .help = "Check nothing if a pass of this depth, no older than "
 				      "SECONDS, still holds: same boot, driver and GPUs, no XID "
 				      "and no new hardware error since."},
-	[OSP_OPTION_CHECK_DRY_RUN] =
-		{.name = "dry-run",
-		 .commands = BIT(OSP_CHECK),
-		 .help = "Fail nothing and keep nothing: failures are printed, the status is 0."},
+	[OSP_OPTION_CHECK_DRY_RUN] = {.name = "dry-run",
+				      .commands = BIT(OSP_CHECK),
+				      .help = "Print failures, but keep nothing and exit with 0."},
 	[OSP_OPTION_REPAIRED] = {.name = "repaired",
 				 .commands = BIT(OSP_CHECK),
 				 .help = "After a repair, as root: count the kernel's records and "
@@ -442,8 +435,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_UNDO] =
 		{.name = "undo",
 		 .commands = BIT(OSP_SETUP),
-		 .help = "Take back exactly what was done here, as onespine.setup beside "
-			 "slurm.conf records it."},
+		 .help = "Take back exactly what was done here, as onespine.setup records it."},
 	[OSP_OPTION_NO_GATE] = {.name = "no-gate",
 				.commands = BIT(OSP_SETUP),
 				.help = "With --head: set up no gate. If there is no "
@@ -453,16 +445,15 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "FOLDER",
 		 .commands = BIT(OSP_SETUP),
 		 .complete = OSP_COMPLETE_FILE,
-		 .help = "Folder of systemd's units, where slurmctld gets a drop-in that runs "
-			 "doctor --before-start; /etc/systemd/system where systemd runs."},
+		 .help = "Folder of systemd's units, for a drop-in of slurmctld that runs doctor "
+			 "--before-start; /etc/systemd/system where systemd runs."},
 	[OSP_OPTION_LOGROTATE] =
 		{.name = "logrotate",
 		 .argument = "FOLDER",
 		 .commands = BIT(OSP_SETUP),
 		 .complete = OSP_COMPLETE_FILE,
-		 .help = "Folder of logrotate's files, where a host that runs slurmctld or slurmd "
-			 "gets one for the gate's log, unless a package brought it; "
-			 "/etc/logrotate.d where systemd runs."},
+		 .help = "Folder of logrotate's files, for the gate's log unless a package brought "
+			 "one; /etc/logrotate.d where systemd runs."},
 	[OSP_OPTION_BEFORE_START] =
 		{.name = "before-start",
 		 .commands = BIT(OSP_DOCTOR),
@@ -474,9 +465,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_CLOUD] =
 		{.name = "cloud",
 		 .commands = BIT(OSP_DOCTOR),
-		 .help = "Ask EC2 about the nodes' instances too, by calls that only read: "
-			 "security "
-			 "groups of EFA, zones, placement groups, capacity reservations, Lustre."},
+		 .help = "Ask EC2 about the nodes' instances too, by calls that only read."},
 	[OSP_OPTION_MOUNTS] =
 		{.name = "mounts",
 		 .argument = "FILE",
@@ -489,9 +478,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "FILE",
 		 .commands = BIT(OSP_DOCTOR),
 		 .complete = OSP_COMPLETE_FILE,
-		 .help = "Write the lines that slurm.conf lacks altogether to FILE (- is standard "
-			 "output), to be included there; change the lines that it has with other "
-			 "values yourself."},
+		 .help = "Write the lines that slurm.conf lacks to FILE (- is standard output), to "
+			 "be included there; change those that it has with other values yourself."},
 	[OSP_OPTION_RULES] = {.name = "list",
 			      .commands = BIT(OSP_DOCTOR),
 			      .help = "Name what is looked at, and look at nothing."},
@@ -501,12 +489,10 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_HISTORY),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Read this folder instead of those that onespine.yaml names."},
-	[OSP_OPTION_SINCE] =
-		{.name = "since",
-		 .argument = "TIME",
-		 .commands = BIT(OSP_HISTORY),
-		 .help = "Only runs of the last TIME, as 7-0 for 7 days (sbatch's forms of a "
-			 "time)."},
+	[OSP_OPTION_SINCE] = {.name = "since",
+			      .argument = "TIME",
+			      .commands = BIT(OSP_HISTORY),
+			      .help = "Only runs of the last TIME, as 7-0 for 7 days."},
 	[OSP_OPTION_FIGURES] =
 		{.name = "figures",
 		 .commands = BIT(OSP_HISTORY),
@@ -545,9 +531,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		{.name = "model",
 		 .argument = "KEYS",
 		 .commands = BIT(OSP_LAYOUT),
-		 .help = "The model and its step, as h=12288,l=96,s=2048,b=1,M=64: hidden size, "
-			 "layers, sequence, micro-batch and micro-batches a step; further keys "
-			 "are in onespine(1). Bytes are shown where h, l and s are known."},
+		 .help = "The model and its step, as h=12288,l=96,s=2048,b=1,M=64; onespine(1) has "
+			 "the keys. Bytes are shown where h, l and s are known."},
 	[OSP_OPTION_JOB] = {.name = "job",
 			    .argument = "JOB",
 			    .commands = BIT(OSP_LAYOUT),
@@ -561,8 +546,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_DP_WEIGHT] = {.name = "dp-weight",
 				  .argument = "NUMBER",
 				  .commands = BIT(OSP_LAYOUT) | BIT(OSP_HOSTS),
-				  .help = "How much it counts that gradients cross, from 0 to 1; "
-					  "that pipelines cross counts the rest. 0.3 by default."},
+				  .help = "Weight of gradients that cross, from 0 to 1; pipelines "
+					  "that cross have the rest. 0.3 by default."},
 	[OSP_OPTION_LAYOUT_SVG] =
 		{.name = "svg",
 		 .argument = "FILE",
@@ -572,11 +557,9 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_AUDIT_LAYOUT] =
 		{.name = "layout",
 		 .commands = BIT(OSP_AUDIT),
-		 .help = "Show how the parallel groups of gangs that have a layout lie, too: in "
-			 "the best "
-			 "order of their nodes (placed), and in the order of their ranks (ranked). "
-			 "A "
-			 "number is how many domains one group touches at most."},
+		 .help = "Show, too, how many domains a parallel group of each gang with a layout "
+			 "touches at most: in the best order of its nodes (placed) and in that of "
+			 "its ranks (ranked)."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',
