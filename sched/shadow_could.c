@@ -270,20 +270,24 @@ static int parts_could_run(const struct osp_seam_job *job, const struct osp_effe
 	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
 	struct osp_cut_input input = osp_parts_input(parts, place, question->usable);
 	struct osp_cut_answer answer = {.fits = true};
-	uint32_t most = 0;
+	struct osp_parts_instead instead = {.nodes = 0};
 
 	if (scratch)
 		osp_parts_judge(shadow_state.seam_cut, parts, place, question->usable, scratch,
 				&answer);
-	if (!answer.fits && !question->required)
-		most = osp_parts_most(shadow_state.seam_cut, parts, place, question->usable,
-				      scratch);
-	most = askable(job, effective, most);
+	if (!answer.fits)
+		osp_parts_find_instead(shadow_state.seam_cut, parts, place, question->usable,
+				       held_to > 0, scratch, &instead);
 	free(scratch);
 	if (answer.fits)
 		return 0;
-	osp_sentence_segments_never(shadow_state.topology, &input, place, &answer, most,
-				    held_to > 0, partition, sentence, sentence_bytes);
+	instead.nodes = askable(job, effective, instead.nodes);
+	if (instead.nodes_apart != place->need_nodes)
+		instead.nodes_apart = askable(job, effective, instead.nodes_apart);
+	if (instead.nodes_apart <= instead.nodes)
+		instead.nodes_apart = 0;
+	osp_sentence_segments_never(shadow_state.topology, &input, place, &answer, &instead,
+				    partition, sentence, sentence_bytes);
 	return -1;
 }
 

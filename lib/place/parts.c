@@ -232,3 +232,46 @@ uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
 	}
 	return fits;
 }
+
+static bool fits(struct osp_cut *cut, const struct osp_parts *parts,
+		 const struct osp_place_input *place, const struct osp_nodeset *from,
+		 struct osp_nodeset *scratch)
+{
+	struct osp_cut_answer answer;
+
+	osp_parts_judge(cut, parts, place, from, scratch, &answer);
+	return answer.fits;
+}
+
+/* Returns whether a gang of this level may lie in several of its domains: osp_parts_read(). */
+static bool may_be_apart(const struct osp_place_input *place)
+{
+	return !place->zoned || (!osp_topology_is_overlay(place->zoned, place->level) &&
+				 place->level != osp_topology_zone_level(place->zoned));
+}
+
+void osp_parts_find_instead(struct osp_cut *cut, const struct osp_parts *parts,
+			    const struct osp_place_input *place, const struct osp_nodeset *from,
+			    bool held, struct osp_nodeset *scratch,
+			    struct osp_parts_instead *instead)
+{
+	const struct osp_parts apart = {OSP_NODES_MAX, parts->segments};
+	const struct osp_parts smaller = {parts->domains_max, {.count = 0}};
+	const struct osp_parts anywhere = {OSP_NODES_MAX, {.count = 0}};
+	bool required = place->required && !osp_nodeset_empty(place->required);
+	bool may = !held && may_be_apart(place), segments = parts->segments.count > 0;
+
+	*instead = (struct osp_parts_instead){
+		.nodes = required ? 0 : osp_parts_most(cut, parts, place, from, scratch),
+		.smaller_segments = segments && fits(cut, &smaller, place, from, scratch),
+	};
+	if (may && fits(cut, &apart, place, from, scratch))
+		instead->nodes_apart = place->need_nodes;
+	else if (may && !required)
+		instead->nodes_apart = osp_parts_most(cut, &apart, place, from, scratch);
+	if (instead->nodes_apart <= instead->nodes)
+		instead->nodes_apart = 0;
+	instead->both = may && segments && !instead->smaller_segments &&
+			instead->nodes_apart != place->need_nodes &&
+			fits(cut, &anywhere, place, from, scratch);
+}

@@ -71,4 +71,19 @@ uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
 			const struct osp_place_input *place, const struct osp_nodeset *from,
 			struct osp_nodeset *scratch);
 
+/* What a gang that does not fit could ask for instead. */
+struct osp_parts_instead {
+	uint32_t nodes;	      /* osp_parts_most(); 0 if nodes are required */
+	uint32_t nodes_apart; /* so many fit in any number of domains, more than `nodes`: all of the
+				 gang's, or fewer; 0: no more */
+	bool smaller_segments; /* it fits with smaller segments */
+	bool both;	       /* only with smaller segments in more domains */
+};
+
+/* Finds what such a gang could ask for, on nodes of `from`. `held`: in one domain only. */
+void osp_parts_find_instead(struct osp_cut *cut, const struct osp_parts *parts,
+			    const struct osp_place_input *place, const struct osp_nodeset *from,
+			    bool held, struct osp_nodeset *scratch,
+			    struct osp_parts_instead *instead);
+
 #endif

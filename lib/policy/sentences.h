@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/place/parts.h"
 #include "lib/place/place.h"
 #include "lib/place/segments.h"
 #include "lib/topology/topology.h"
@@ -28,7 +29,7 @@ const char *osp_sentence_old_places(uint32_t count, char *buffer, size_t buffer_
 
 /* How the sentence begins about a gang whose nodes' places are still unknown. */
 #define OSP_SENTENCE_LAUNCHED "launched: "
-#define OSP_SENTENCE_IN_VAIN "launched in vain: "
+#define OSP_SENTENCE_IN_VAIN  "launched in vain: "
 /* The words of one for which nodes were launched in vain too often, and are launched no more. */
 #define OSP_SENTENCE_NO_TRIES "so it waits for nodes whose places are known"
 
@@ -140,15 +141,15 @@ const char *osp_sentence_segments_not_started(char *buffer, size_t buffer_bytes)
  * Says why a gang in segments or in several domains can never run in `partition`, from a judgement
  * with all its nodes: "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes
  * of partition gpu free there are 3 whole segments of 16 nodes where 4 are needed; ask for 48
- * nodes, smaller segments or more domains". `held`: the policy holds it to one domain. `most`: so
- * many nodes would fit; 0 or 1: too few to say.
+ * nodes, smaller segments or a larger --gang-domains". It names only what `instead` says would
+ * help.
  */
 const char *osp_sentence_segments_never(const struct osp_topology *topology,
 					const struct osp_cut_input *input,
 					const struct osp_place_input *place,
-					const struct osp_cut_answer *answer, uint32_t most,
-					bool held, const char *partition, char *buffer,
-					size_t buffer_bytes);
+					const struct osp_cut_answer *answer,
+					const struct osp_parts_instead *instead,
+					const char *partition, char *buffer, size_t buffer_bytes);
 
 /*
  * Says what the segments of a gang of `nodes` nodes leave of a full domain: "segments nvlink:16

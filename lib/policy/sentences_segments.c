@@ -70,18 +70,51 @@ static void say_offer(const struct osp_cut_input *input, const struct osp_cut_an
 			 plural, answer->whole_offered);
 }
 
+/* Adds what the user may ask for instead: nothing that would not help. */
+static void add_instead(const struct osp_cut_input *input, const struct osp_parts_instead *instead,
+			char *buffer, size_t buffer_bytes)
+{
+	char nodes[32] = "", apart[80] = "";
+	const char *cures[4];
+	size_t count = 0, at;
+
+	if (instead->nodes > 1) {
+		snprintf(nodes, sizeof(nodes), "%u nodes", instead->nodes);
+		cures[count++] = nodes;
+	}
+	if (instead->smaller_segments)
+		cures[count++] = "smaller segments";
+	if (instead->nodes_apart == input->nodes)
+		cures[count++] = "a larger --gang-domains";
+	if (instead->both)
+		cures[count++] = "smaller segments with a larger --gang-domains";
+	else if (instead->nodes_apart > 1 && instead->nodes_apart != input->nodes) {
+		snprintf(apart, sizeof(apart), "%u nodes with a larger --gang-domains",
+			 instead->nodes_apart);
+		cures[count++] = apart;
+	}
+	for (size_t i = 0; i < count; i++) {
+		at = strlen(buffer);
+		snprintf(buffer + at, buffer_bytes - at, "%s%s",
+			 !i		  ? "; ask for "
+			 : i + 1 == count ? " or "
+					  : ", ",
+			 cures[i]);
+	}
+}
+
 const char *osp_sentence_segments_never(const struct osp_topology *topology,
 					const struct osp_cut_input *input,
 					const struct osp_place_input *place,
-					const struct osp_cut_answer *answer, uint32_t most,
-					bool held, const char *partition, char *buffer,
-					size_t buffer_bytes)
+					const struct osp_cut_answer *answer,
+					const struct osp_parts_instead *instead,
+					const char *partition, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_segments *segments = &input->segments;
 	const char *level = osp_topology_level_name(topology, input->level);
 	uint32_t unit = segments->count ? segments->segment[segments->count - 1].nodes : 1;
 	uint32_t whole = answer->whole_offered, last = input->nodes % unit;
-	char request[220], offer[160], of_partition[80] = "", nodes[40] = "";
+	char request[220], offer[160], of_partition[80] = "";
 
 	if (partition && !has_required(place))
 		snprintf(of_partition, sizeof(of_partition), " of partition %.60s", partition);
@@ -98,14 +131,9 @@ const char *osp_sentence_segments_never(const struct osp_topology *topology,
 			 answer->whole_needed == 1 ? "is" : "are");
 	else
 		snprintf(offer, sizeof(offer), "so many hold %u", whole);
-	if (most > 1)
-		snprintf(nodes, sizeof(nodes), "%u nodes%s", most,
-			 segments->count && !held ? ", " : " or ");
-	snprintf(buffer, buffer_bytes, "%s asked for; with all %s%s free %s; ask for %s%s", request,
-		 has_required(place) ? "of these" : "nodes", of_partition, offer, nodes,
-		 !segments->count ? "a larger --gang-domains"
-		 : held		  ? "smaller segments"
-				  : "smaller segments or a larger --gang-domains");
+	snprintf(buffer, buffer_bytes, "%s asked for; with all %s%s free %s", request,
+		 has_required(place) ? "of these" : "nodes", of_partition, offer);
+	add_instead(input, instead, buffer, buffer_bytes);
 	return buffer;
 }
 

@@ -169,6 +169,9 @@ has_plan() {
 	holds "$(submit_refused --gang-segment=spine:4 -N8)" "a segment lies below the gang's level, spine"
 	holds "$(submit_refused --gang-domains=2 -N20)" \
 		'20 nodes on at most 2 spines asked for; with all nodes of partition gpu free so many hold 16; ask for 16 nodes or a larger --gang-domains'
+	holds "$(submit_refused --gang-domains=2 -N25)" 'so many hold 16; ask for 16 nodes or 24 nodes with a larger --gang-domains'
+	# nothing is advised that would not help
+	equal "$(submit_refused --gang-domains=3 -N25 | grep -o 'so many hold.*')" 'so many hold 24; ask for 24 nodes'
 	holds "$(submit_refused --gang=off --gang-domains=2 -N8)" '--gang=off is no gang'
 	holds "$(submit_refused --gang-domains=none -N8)" '--gang-domains=none: in how many domains at most is expected'
 	holds "$(submit_refused --gang-segment=leaf:2 -N4-8)" 'take one number of nodes, not 4 to 8: give --nodes=N'

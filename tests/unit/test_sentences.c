@@ -501,15 +501,16 @@ static void found_level(void **state)
 	osp_topology_free(zoned);
 }
 
-static uint32_t most_of(struct osp_cut *cut, const struct osp_cut_input *input)
+static struct osp_parts_instead instead_of(struct osp_cut *cut, const struct osp_cut_input *input)
 {
 	const struct osp_parts parts = {input->domains_max, input->segments};
 	const struct osp_place_input of = {.level = input->level, .need_nodes = input->nodes};
 	struct osp_nodeset *scratch = osp_nodeset_copy(input->free);
-	uint32_t most = osp_parts_most(cut, &parts, &of, input->free, scratch);
+	struct osp_parts_instead instead;
 
+	osp_parts_find_instead(cut, &parts, &of, input->free, false, scratch, &instead);
 	free(scratch);
-	return most;
+	return instead;
 }
 
 /* Of the fabric above: segments of three nodes in a leaf, in one spine or two. */
@@ -525,27 +526,59 @@ static void segments(void **state)
 		 "nodes needed, 1 free, and not even with all usable nodes free",
 		 "9 nodes on at most 2 spines in segments leaf:3 asked for; with all nodes of "
 		 "partition gpu free there is 1 whole segment of 3 nodes where 3 are needed; ask "
-		 "for 5 nodes, smaller segments or a larger --gang-domains"},
+		 "for 5 nodes"},
 		{{.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}},
 		 "1...1........",
 		 "waits: 5 nodes on one spine in segments leaf:3; no spine has room for the "
 		 "smaller last segment of 2 nodes, and not even with all usable nodes free",
 		 "5 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
-		 "gpu free no spine has room for the smaller last segment of 2 nodes; ask for "
-		 "smaller segments or a larger --gang-domains"},
+		 "gpu free no spine has room for the smaller last segment of 2 nodes"},
 		{{.level = 2, .domains_max = 1, .nodes = 4, .segments = {1, {{1, 3}}}},
 		 ".............",
 		 "waits: 4 nodes on one spine in segments leaf:3; no spine has room for the "
 		 "smaller last segment of 1 node, and not even with all usable nodes free",
 		 "4 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
-		 "gpu free no spine has room for the smaller last segment of 1 node; ask for "
-		 "smaller segments or a larger --gang-domains"},
+		 "gpu free no spine has room for the smaller last segment of 1 node"},
 		{{.level = 1, .domains_max = 2, .nodes = 9},
 		 "1111.111.....",
 		 "waits: 9 nodes on at most 2 leaves; 9 nodes needed, 7 free, and not even with "
 		 "all usable nodes free",
 		 "9 nodes on at most 2 leaves asked for; with all nodes of partition gpu free so "
+		 "many hold 7; ask for 7 nodes"},
+		{{.level = 1, .domains_max = 2, .nodes = 10},
+		 "1111.111111..",
+		 "waits: 10 nodes on at most 2 leaves; 10 nodes needed, 7 free, and not even with "
+		 "all usable nodes free",
+		 "10 nodes on at most 2 leaves asked for; with all nodes of partition gpu free so "
 		 "many hold 7; ask for 7 nodes or a larger --gang-domains"},
+		{{.level = 1, .domains_max = 2, .nodes = 11},
+		 "1111.111111..",
+		 "waits: 11 nodes on at most 2 leaves; 11 nodes needed, 7 free, and not even with "
+		 "all usable nodes free",
+		 "11 nodes on at most 2 leaves asked for; with all nodes of partition gpu free so "
+		 "many hold 7; ask for 7 nodes or 10 nodes with a larger --gang-domains"},
+		{{.level = 2, .domains_max = 1, .nodes = 6, .segments = {1, {{1, 4}}}},
+		 "111.111......",
+		 "waits: 6 nodes on one spine in segments leaf:4; 1 whole segment of 4 nodes "
+		 "needed beside the smaller last one, 0 free, and not even with all usable nodes "
+		 "free",
+		 "6 nodes on one spine in segments leaf:4 asked for; with all nodes of partition "
+		 "gpu free there are 0 whole segments of 4 nodes beside the smaller last one where "
+		 "1 is needed; ask for 3 nodes or smaller segments"},
+		{{.level = 2, .domains_max = 1, .nodes = 8, .segments = {1, {{1, 4}}}},
+		 "111.111.111..",
+		 "waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes "
+		 "needed, 0 free, and not even with all usable nodes free",
+		 "8 nodes on one spine in segments leaf:4 asked for; with all nodes of partition "
+		 "gpu free there are 0 whole segments of 4 nodes where 2 are needed; ask for 3 "
+		 "nodes or smaller segments with a larger --gang-domains"},
+		{{.level = 2, .domains_max = 1, .nodes = 8, .segments = {1, {{1, 2}}}},
+		 "1111.11.11...",
+		 "waits: 8 nodes on one spine in segments leaf:2; 4 whole segments of 2 nodes "
+		 "needed, 3 free, and not even with all usable nodes free",
+		 "8 nodes on one spine in segments leaf:2 asked for; with all nodes of partition "
+		 "gpu free there are 3 whole segments of 2 nodes where 4 are needed; ask for 6 "
+		 "nodes or a larger --gang-domains"},
 	};
 
 	(void)state;
@@ -553,18 +586,20 @@ static void segments(void **state)
 		struct osp_cut *cut = osp_cut_new(topology);
 		struct osp_nodeset *nodes = nodes_of(cases[i].free);
 		struct osp_cut_input input = cases[i].input;
+		struct osp_parts_instead instead;
 		struct osp_cut_answer answer;
 		char words[OSP_SENTENCE_BYTES];
 
 		input.free = nodes;
 		osp_cut_judge(cut, &input, &answer);
 		assert_false(answer.fits);
+		instead = instead_of(cut, &input);
 		assert_string_equal(osp_sentence_segments_wait(topology, &input, NULL, &answer,
 							       false, words, sizeof(words)),
 				    cases[i].waits);
 		assert_string_equal(osp_sentence_segments_never(topology, &input, NULL, &answer,
-								most_of(cut, &input), false, "gpu",
-								words, sizeof(words)),
+								&instead, "gpu", words,
+								sizeof(words)),
 				    cases[i].never);
 		free(nodes);
 		osp_cut_free(cut);
@@ -579,6 +614,7 @@ static void segments_of_some_nodes(void **state)
 	struct osp_cut_input input = {
 		.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}, .free = nodes};
 	struct osp_place_input of = {.kind_count = 2};
+	struct osp_parts_instead instead = {.nodes_apart = 5, .smaller_segments = true};
 	struct osp_cut_answer answer;
 	char words[OSP_SENTENCE_BYTES];
 
@@ -598,15 +634,16 @@ static void segments_of_some_nodes(void **state)
 		"nodes needed beside the smaller last one, 0 free, and not even with all of these "
 		"free");
 	assert_string_equal(
-		osp_sentence_segments_never(topology, &input, &of, &answer, 0, false, "gpu", words,
+		osp_sentence_segments_never(topology, &input, &of, &answer, &instead, "gpu", words,
 					    sizeof(words)),
 		"5 nodes of --nodelist on one spine in segments leaf:3 asked for; with all of "
 		"these "
 		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
 		"needed; ask for smaller segments or a larger --gang-domains");
 	osp_nodeset_clear(nodes); /* a list that names none */
+	instead.nodes_apart = 0;
 	assert_string_equal(
-		osp_sentence_segments_never(topology, &input, &of, &answer, 0, true, NULL, words,
+		osp_sentence_segments_never(topology, &input, &of, &answer, &instead, NULL, words,
 					    sizeof(words)),
 		"5 nodes of one node type on one spine in segments leaf:3 asked for; with all "
 		"nodes "
