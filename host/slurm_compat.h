@@ -76,6 +76,26 @@ static inline bool osp_is_asleep(uint32_t state)
 	return asleep != 0;
 }
 
+/*
+ * Returns whether a node of that state may come to run a job: now, when the jobs on it have ended,
+ * or when it has started. One that does not answer slurmctld gets none, unless it is not meant to
+ * run yet. slurmctld and the commands count a gang's nodes by this alike.
+ */
+static inline bool osp_is_up(uint32_t state)
+{
+	uint32_t base = state & NODE_STATE_BASE;
+
+	if (state & (NODE_STATE_DRAIN | NODE_STATE_FAIL | NODE_STATE_INVALID_REG))
+		return false;
+	if (base == NODE_STATE_DOWN || base == NODE_STATE_ERROR)
+		return false;
+	if (osp_is_asleep(state))
+		return true;
+	return !(state & NODE_STATE_NO_RESPOND) &&
+	       (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
+		base == NODE_STATE_MIXED);
+}
+
 /* srun takes -N beside a host file up to 23.02 (common/slurm_opt.c, _validate_arbitrary()). */
 #define OSP_NODES_BESIDE_HOST_FILE !OSP_SLURM_AT_LEAST(23, 11)
 

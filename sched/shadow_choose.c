@@ -303,7 +303,7 @@ static void report_why_it_waits(const struct choice *choice, const struct osp_pl
 		return;
 	}
 	input.free = choice->possible ? choice->possible : choice->gang->free;
-	prospects = shadow_gang_prospects(choice->gang);
+	prospects = shadow_gang_able(choice->gang);
 	all_free = free_for_anybody(choice, prospects);
 	if (prospects)
 		input.usable = prospects;
@@ -462,7 +462,7 @@ static int pass_through(struct shadow_call *call)
 static void note_advice(struct shadow_call *call, const struct shadow_gang *gang)
 {
 	struct osp_place_input input = shadow_gang_input(gang);
-	struct osp_nodeset *prospects = shadow_gang_prospects(gang);
+	struct osp_nodeset *prospects = shadow_gang_able(gang);
 	const struct osp_topology *topology = shadow_state.topology;
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;

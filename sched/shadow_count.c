@@ -679,6 +679,12 @@ void shadow_count_keep_free(const struct osp_occupancy_need *need, struct osp_no
 					nodes); /* a job past its end is still there */
 }
 
+void shadow_count_keep_able(const struct osp_occupancy_need *need, struct osp_nodeset *nodes)
+{
+	if (account)
+		osp_occupancy_keep_free(account, need, OSP_OCCUPANCY_NEVER_S - 1, nodes);
+}
+
 uint64_t shadow_count_state(const struct osp_nodeset *nodes)
 {
 	return account ? osp_occupancy_state(account, nodes) : 0;

@@ -76,6 +76,9 @@ struct osp_amounts shadow_count_largest(const struct osp_nodeset *nodes);
 /* Takes the nodes out of `nodes` that do not have what `need` says. */
 void shadow_count_keep_free(const struct osp_occupancy_need *need, struct osp_nodeset *nodes);
 
+/* Takes those out that would not have it without any job. */
+void shadow_count_keep_able(const struct osp_occupancy_need *need, struct osp_nodeset *nodes);
+
 /* Returns a number that changes with what jobs hold of `nodes` and until when. */
 uint64_t shadow_count_state(const struct osp_nodeset *nodes);
 

@@ -267,11 +267,15 @@ static void drop_old(struct osp_nodeset *nodes, bool launches)
 	}
 }
 
+static bool may_launch(const struct shadow_gang *gang)
+{
+	return gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective);
+}
+
 void shadow_gang_drop_old_places(struct shadow_gang *gang)
 {
 	uint32_t usable = osp_nodeset_count(gang->usable);
-	bool launches =
-		gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective);
+	bool launches = may_launch(gang);
 
 	if (launches && shadow_gang_count_free(gang) == 0)
 		gang->unlaunched = shadow_launch_unlaunched(gang);
@@ -353,14 +357,18 @@ struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *ga
 	const job_record_t *job = gang->job;
 	bool in_reservation = job->resv_ptr && job->resv_ptr->node_bitmap &&
 			      !(job->resv_ptr->flags & RESERVE_FLAG_FLEX);
-	struct osp_nodeset *nodes = NULL, *excluded;
+	struct osp_nodeset *nodes = NULL, *excluded, *own;
 
-	if (in_reservation)
-		nodes = set_of_bitmap(job->resv_ptr->node_bitmap);
-	else if (job->part_ptr)
+	if (job->part_ptr)
 		nodes = set_of_bitmap(job->part_ptr->node_bitmap);
 	if (!nodes)
 		return osp_nodeset_copy(gang->usable);
+	if (in_reservation) {
+		own = set_of_bitmap(job->resv_ptr->node_bitmap);
+		if (own)
+			osp_nodeset_and(nodes, own);
+		free(own);
+	}
 	osp_nodeset_and(nodes, shadow_state.up);
 	if (!in_reservation)
 		drop_reserved(job, nodes);
@@ -368,7 +376,7 @@ struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *ga
 	if (excluded)
 		osp_nodeset_and_not(nodes, excluded);
 	free(excluded);
-	osp_nodeset_and_not(nodes, shadow_state.old_places);
+	drop_old(nodes, may_launch(gang));
 	keep_featured(job, nodes);
 	osp_nodeset_or(nodes, gang->usable);
 	return nodes;
@@ -384,6 +392,15 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 	}
 	if (nodes)
 		osp_nodeset_or(nodes, gang->usable);
+	return nodes;
+}
+
+struct osp_nodeset *shadow_gang_able(const struct shadow_gang *gang)
+{
+	struct osp_nodeset *nodes = shadow_gang_prospects(gang);
+
+	if (nodes)
+		shadow_count_keep_able(&gang->need, nodes);
 	return nodes;
 }
 

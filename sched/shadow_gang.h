@@ -77,6 +77,9 @@ void shadow_gang_drop_old_places(struct shadow_gang *gang);
  */
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
 
+/* Returns those of them that have what it needs of each node, were they empty. */
+struct osp_nodeset *shadow_gang_able(const struct shadow_gang *gang);
+
 /* Returns those that it could get if --extra excluded none. */
 struct osp_nodeset *shadow_gang_prospects_but_extra(const struct shadow_gang *gang);
 

@@ -234,11 +234,7 @@ static uint16_t kind_number(const config_record_t *config)
 
 static void refresh_one_state(uint32_t n, const node_record_t *node)
 {
-	bool asleep = IS_NODE_POWERED_DOWN(node) || IS_NODE_POWERING_UP(node) ||
-		      IS_NODE_POWERING_DOWN(node);
-
-	if (!IS_NODE_DOWN(node) && !IS_NODE_DRAIN(node) && !IS_NODE_FAIL(node) &&
-	    (asleep || !IS_NODE_NO_RESPOND(node)))
+	if (osp_is_up(node->node_state))
 		osp_nodeset_add(shadow_state.up, n);
 	if (node->node_state & (NODE_STATE_RES | NODE_STATE_MAINT))
 		osp_nodeset_add(shadow_state.reserved, n);

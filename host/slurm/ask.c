@@ -87,29 +87,36 @@ static bool on_its_way(const struct osp_state_node *node)
 	return node->asleep && node->state != OSP_NODE_POWERED_DOWN;
 }
 
-/* Returns whether the node, were it empty, would be large enough. */
+/* Returns whether the node, were it empty, would be large enough. A file says no sizes. */
 static bool can_hold(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
-	return question->cpus <= node->cpus && question->gpus <= node->gpus &&
-	       (question->memory_mib >= OSP_MEMORY_UNKNOWN ||
-		question->memory_mib <= node->memory_mib);
+	return !node->cpus || (question->cpus <= node->cpus && question->gpus <= node->gpus &&
+			       (question->memory_mib >= OSP_MEMORY_UNKNOWN ||
+				question->memory_mib <= node->memory_mib));
+}
+
+/* Returns whether the gang could have the node in some state. */
+static bool is_within(const struct osp_state_node *node, const struct osp_fit_question *question)
+{
+	return osp_features_match(question->features, node->features) &&
+	       (question->any_size || can_hold(node, question));
 }
 
 static bool usable(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
-	if (!osp_features_match(question->features, node->features) ||
-	    (question->on_its_way_is_out && on_its_way(node)) ||
-	    (question->must_hold && !can_hold(node, question)))
+	if (question->on_its_way_is_out && on_its_way(node))
 		return false;
 	if (osp_node_usable(node) || question->every_node)
 		return true;
-	return question->reservation && node->reserved && node->state <= OSP_NODE_RESERVED;
+	return question->reservation && node->reserved && !node->silent &&
+	       node->state <= OSP_NODE_MAINTENANCE;
 }
 
 static bool is_free(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
 	return osp_node_free(node) || question->every_node ||
-	       (question->reservation && node->state == OSP_NODE_RESERVED);
+	       (question->reservation && !node->silent &&
+		(node->state == OSP_NODE_RESERVED || node->state == OSP_NODE_MAINTENANCE));
 }
 
 /* Keeps in answer->usable what a gang may have, and finds what of it is free or must boot. */
@@ -123,6 +130,11 @@ static void sort_nodes(const struct osp_snapshot *snapshot, const struct osp_fit
 
 		if (!osp_nodeset_test(answer->usable, node))
 			continue;
+		if (!is_within(state, question)) {
+			osp_nodeset_remove(answer->usable, node);
+			continue;
+		}
+		osp_nodeset_add(answer->within, node);
 		if (!usable(state, question))
 			osp_nodeset_remove(answer->usable, node);
 		else if (is_free(state, question))
@@ -133,14 +145,8 @@ static void sort_nodes(const struct osp_snapshot *snapshot, const struct osp_fit
 	}
 }
 
-/* What jobs have of a node. */
-struct taken {
-	uint64_t cpus;
-	uint64_t gpus;
-};
-
 /* Returns whether enough memory is left, as far as it is known how much is asked for. */
-static bool has_memory(const struct osp_state_node *node, uint64_t asked_mib)
+bool osp_has_memory(const struct osp_state_node *node, uint64_t asked_mib)
 {
 	if (asked_mib == 0 || asked_mib == OSP_MEMORY_UNKNOWN)
 		return true;
@@ -150,44 +156,27 @@ static bool has_memory(const struct osp_state_node *node, uint64_t asked_mib)
 	       asked_mib <= node->memory_mib - node->memory_taken_mib;
 }
 
-static bool has_left(const struct osp_state_node *node, const struct taken *taken,
-		     const struct osp_fit_question *question)
+static bool has_left(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
-	/* in use by nobody whom the user may see */
-	if (!taken->cpus || node->state != OSP_NODE_PARTLY)
+	if (!node->cpus_taken || node->state != OSP_NODE_PARTLY)
 		return false;
-	return taken->cpus + question->cpus <= node->cpus &&
-	       taken->gpus + question->gpus <= node->gpus && has_memory(node, question->memory_mib);
+	return (uint64_t)node->cpus_taken + question->cpus <= node->cpus &&
+	       (uint64_t)node->gpus_taken + question->gpus <= node->gpus &&
+	       osp_has_memory(node, question->memory_mib);
 }
 
 /* Adds to the free nodes those that other jobs leave enough of, as slurmctld counts them for a gang
  * that shares nodes. */
-static int add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_question *question,
-		      struct osp_fit_answer *answer)
+static void add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_question *question,
+		       struct osp_fit_answer *answer)
 {
-	struct taken *taken = calloc((size_t)snapshot->node_count + 1, sizeof(*taken));
-
-	if (!taken)
-		return -1;
-	for (uint32_t i = 0; i < snapshot->job_count; i++) {
-		const struct osp_state_job *job = &snapshot->jobs[i];
-
-		for (uint32_t n = 0; osp_job_on_nodes(job) && n < job->nodes_known; n++) {
-			struct taken *here = &taken[job->nodes[n]];
-
-			here->cpus += job->whole_nodes ? UINT32_MAX : job->cpus;
-			here->gpus += job->gpus;
-		}
-	}
 	for (uint32_t n = 0; n < snapshot->node_count; n++) {
 		if (!osp_nodeset_test(answer->usable, n) ||
-		    !has_left(&snapshot->nodes[n], &taken[n], question))
+		    !has_left(&snapshot->nodes[n], question))
 			continue;
 		osp_nodeset_add(answer->free, n);
 		answer->partly = true;
 	}
-	free(taken);
-	return 0;
 }
 
 /* Applies one reservation, whose nodes are `reserved`: its own job has no others, and another job
@@ -268,8 +257,8 @@ static int fill_sets(const struct osp_world *world, const struct osp_fit_questio
 	osp_nodeset_and_not(answer->usable, excluded);
 	osp_nodeset_clear(excluded);
 	sort_nodes(snapshot, question, answer);
-	if (question->shares && add_shared(snapshot, question, answer) < 0)
-		return osp_error_set(error, "out of memory");
+	if (question->shares)
+		add_shared(snapshot, question, answer);
 	return apply_reservations(snapshot, question, excluded, answer, error);
 }
 
@@ -318,12 +307,13 @@ static int take_memory(const struct osp_snapshot *snapshot, struct osp_fit_answe
 	answer->usable = osp_nodeset_new(places);
 	answer->free = osp_nodeset_new(places);
 	answer->boot = osp_nodeset_new(places);
+	answer->within = osp_nodeset_new(places);
 	answer->required = osp_nodeset_new(places);
 	answer->chosen = osp_nodeset_new(places);
 	answer->weight = calloc((size_t)places + 1, sizeof(*answer->weight));
 	answer->kind = calloc((size_t)places + 1, sizeof(*answer->kind));
-	return answer->usable && answer->free && answer->boot && answer->required &&
-			       answer->chosen && answer->weight && answer->kind
+	return answer->usable && answer->free && answer->boot && answer->within &&
+			       answer->required && answer->chosen && answer->weight && answer->kind
 		       ? 0
 		       : -1;
 }
@@ -443,6 +433,9 @@ int osp_ask(const struct osp_world *world, const struct osp_fit_question *questi
 	if (fill_sets(world, question, answer, error) < 0)
 		return -1;
 	answer->features = question->features;
+	answer->shares = question->shares;
+	answer->takes =
+		(struct osp_amount_asked){question->cpus, question->gpus, question->memory_mib};
 	answer->input = (struct osp_place_input){
 		.largest_gang = find_largest(world->snapshot, question),
 		.level = question->level,
@@ -468,6 +461,7 @@ void osp_answer_clear(struct osp_fit_answer *answer)
 	free(answer->usable);
 	free(answer->free);
 	free(answer->boot);
+	free(answer->within);
 	free(answer->required);
 	free(answer->chosen);
 	free(answer->weight);

@@ -31,7 +31,7 @@ struct osp_fit_question {
 	bool every_node;	 /* whatever their state: could it ever run? */
 	bool reserved_is_out;	 /* nodes that a later reservation keeps from it are not usable */
 	bool on_its_way_is_out;	 /* nor nodes that are powering up or down, jobs on them or not */
-	bool must_hold;		 /* nor nodes whose processors, GPUs or memory are too few for it */
+	bool any_size;		 /* nodes with too few processors, GPUs or memory are usable, too */
 	bool mix_kinds;
 	bool shares; /* it takes so much of each node, and others may have the rest */
 	uint32_t cpus;
@@ -45,6 +45,13 @@ struct osp_enough {
 	int64_t from_s;
 };
 
+/* What a gang that shares nodes takes of each. */
+struct osp_amount_asked {
+	uint32_t cpus;
+	uint32_t gpus;
+	uint64_t memory_mib; /* or OSP_MEMORY_.. */
+};
+
 struct osp_fit_answer {
 	struct osp_place_input input;
 	const char *features; /* the question's */
@@ -54,6 +61,8 @@ struct osp_fit_answer {
 	uint32_t domain_count;
 	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */
 	bool partly;		    /* nodes that other jobs leave enough of are among the free */
+	bool shares;		    /* the question's, with what it takes of each node */
+	struct osp_amount_asked takes;
 	/* When each domain (and kind) has enough nodes by the ends of the jobs that run, ordered by
 	 * number; those that no end helps are left out. */
 	struct osp_enough *enough;
@@ -62,6 +71,7 @@ struct osp_fit_answer {
 	struct osp_nodeset *usable;
 	struct osp_nodeset *free;
 	struct osp_nodeset *boot;
+	struct osp_nodeset *within; /* nodes that it could have, whatever their state */
 	struct osp_nodeset *required;
 	uint32_t *weight;
 	uint16_t *kind;
@@ -73,6 +83,10 @@ struct osp_fit_answer {
 int osp_ask(const struct osp_world *world, const struct osp_fit_question *question,
 	    struct osp_fit_answer *answer, struct osp_error *error);
 void osp_answer_clear(struct osp_fit_answer *answer);
+
+/* Returns whether jobs leave so much of a node's memory, as far as it is known what is asked
+ * for. */
+bool osp_has_memory(const struct osp_state_node *node, uint64_t asked_mib);
 
 /* Returns the level of that name; -1 with the nearest right one in `error`. */
 int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error);

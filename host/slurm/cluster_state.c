@@ -223,17 +223,22 @@ static uint32_t gpus_of_node(const char *gres)
 	return (uint32_t)osp_gpus_asked(words);
 }
 
-static uint64_t memory_taken(const node_info_t *info)
+/* Notes what jobs have of the node. */
+static void add_taken(const node_info_t *info, struct osp_state_node *node)
 {
 #ifdef HAVE_STRUCT_NODE_INFO_ALLOC_MEMORY
-	return info->alloc_memory;
+	node->memory_taken_mib = info->alloc_memory;
+	node->cpus_taken = info->alloc_cpus;
 #else
-	uint64_t taken_mib = 0;
+	uint16_t cpus = 0;
 
 	slurm_get_select_nodeinfo(info->select_nodeinfo, SELECT_NODEDATA_MEM_ALLOC,
-				  NODE_STATE_ALLOCATED, &taken_mib);
-	return taken_mib;
+				  NODE_STATE_ALLOCATED, &node->memory_taken_mib);
+	slurm_get_select_nodeinfo(info->select_nodeinfo, SELECT_NODEDATA_SUBCNT,
+				  NODE_STATE_ALLOCATED, &cpus);
+	node->cpus_taken = cpus;
 #endif
+	node->gpus_taken = gpus_of_node(info->gres_used);
 }
 
 static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
@@ -254,12 +259,13 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->state = node_state(info->node_state);
 	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
 	node->asleep = osp_is_asleep(info->node_state);
+	node->silent = node->state < OSP_NODE_RESERVED && !osp_is_up(info->node_state);
 	node->cloud = info->node_state & NODE_STATE_CLOUD;
 	node->cpus = info->cpus;
 	node->gpus = gpus_of_node(info->gres);
 	if (info->real_memory > info->mem_spec_limit)
 		node->memory_mib = info->real_memory - info->mem_spec_limit;
-	node->memory_taken_mib = memory_taken(info);
+	add_taken(info, node);
 	node->boot_s = (int64_t)info->boot_time;
 }
 
@@ -271,7 +277,7 @@ static int load_nodes(struct osp_snapshot *snapshot, struct osp_error *error)
 
 	inside_libslurm = true;
 	errno = 0;
-	result = slurm_load_node(0, &message, SHOW_ALL | SHOW_MIXED);
+	result = slurm_load_node(0, &message, SHOW_ALL | SHOW_MIXED | SHOW_DETAIL);
 	inside_libslurm = false;
 	if (slurm_failed(result, "its nodes", error) < 0)
 		return -1;
@@ -427,12 +433,46 @@ static uint64_t memory_of_job(const slurm_job_info_t *info, uint32_t cpus)
 	return info->pn_min_memory & MEM_PER_CPU ? memory_mib * cpus : memory_mib;
 }
 
-/* Reads what a job has, or wants, on each node: Slurm says what it is in all. */
+/* Returns how many tasks each node of a job that waits has at least: --ntasks-per-node is only a
+ * limit if -n asks for fewer than all. */
+static uint32_t least_tasks(const slurm_job_info_t *info)
+{
+	uint64_t per_node = info->ntasks_per_node;
+	uint64_t most = info->max_nodes == NO_VAL ? 0 : info->max_nodes;
+	uint64_t nodes = info->num_nodes > most ? info->num_nodes : most;
+
+	if (!per_node || per_node >= INFINITE16 || info->num_tasks == NO_VAL ||
+	    info->num_tasks < per_node * nodes)
+		return 1;
+	return (uint32_t)per_node;
+}
+
+/* Reads what a job that waits needs of each node at least, as slurmctld counts it for a gang
+ * (shadow_need()). */
+static void fill_need(const slurm_job_info_t *info, struct osp_state_job *job)
+{
+	uint64_t gpus = osp_gpus_asked(info->tres_per_node);
+	uint64_t of_tasks = osp_gpus_asked(info->tres_per_task) * least_tasks(info);
+
+	if (of_tasks > gpus)
+		gpus = of_tasks;
+	if (!gpus && osp_gpus_asked(info->tres_per_job))
+		gpus = 1;
+	job->cpus = info->pn_min_cpus ? info->pn_min_cpus : 1;
+	job->gpus = gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)gpus;
+	job->memory_mib = memory_of_job(info, job->cpus);
+}
+
+/* Reads what a job has on each node: Slurm says what it is in all. */
 static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 {
 	uint64_t per_task = osp_gpus_asked(info->tres_per_task);
 	uint64_t gpus = osp_gpus_asked(info->tres_per_job);
 
+	if (job->phase == OSP_JOB_PENDING) {
+		fill_need(info, job);
+		return;
+	}
 	if (!gpus && per_task && info->num_tasks != NO_VAL)
 		gpus = per_task * info->num_tasks;
 	job->cpus = divide_up(info->num_cpus, info->num_nodes);

@@ -17,37 +17,63 @@
 /* A job with nodes in the domain. */
 struct holder {
 	const struct osp_state_job *job;
-	uint32_t nodes_here;
+	uint32_t nodes_here; /* on which it holds what the gang lacks */
 };
 
-/* Compares by end; those whose end is not known come last. */
+/* The nodes of the domain that are not free for the gang, and what it lacks of each. */
+struct way {
+	const struct osp_snapshot *snapshot;
+	const struct osp_fit_answer *answer;
+	struct osp_nodeset *set;
+};
+
+/* Compares by nodes, the most first, then by end; those whose end is not known come last. */
 static int compare_holders(const void *a, const void *b)
 {
-	const struct osp_state_job *one = ((const struct holder *)a)->job;
-	const struct osp_state_job *other = ((const struct holder *)b)->job;
+	const struct holder *first = a, *second = b;
+	const struct osp_state_job *one = first->job, *other = second->job;
 	int64_t one_s = one->end_s ? one->end_s : INT64_MAX;
 	int64_t other_s = other->end_s ? other->end_s : INT64_MAX;
 
+	if (first->nodes_here != second->nodes_here)
+		return first->nodes_here > second->nodes_here ? -1 : 1;
 	if (one_s != other_s)
 		return one_s < other_s ? -1 : 1;
 	return one->id < other->id ? -1 : one->id > other->id;
 }
 
-static uint32_t find_holders(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
-			     struct holder *holders)
+/* Returns whether the job holds something of a node that the gang lacks there. Where nothing seems
+ * to be lacking, as far as it is counted here, each job counts. */
+static bool is_in_the_way(const struct way *way, const struct osp_state_job *job, uint32_t n)
 {
-	uint32_t count = 0;
-	uint32_t i;
-	uint32_t n;
+	const struct osp_state_node *node = &way->snapshot->nodes[n];
+	const struct osp_amount_asked *takes = &way->answer->takes;
+	bool cpus, gpus, memory;
 
-	for (i = 0; i < snapshot->job_count; i++) {
+	if (!way->answer->shares || job->whole_nodes || !node->cpus)
+		return true;
+	cpus = (uint64_t)node->cpus_taken + takes->cpus > node->cpus;
+	gpus = (uint64_t)node->gpus_taken + takes->gpus > node->gpus;
+	memory = !osp_has_memory(node, takes->memory_mib);
+	if (!cpus && !gpus && !memory)
+		return true;
+	return (cpus && job->cpus) || (gpus && job->gpus) || memory;
+}
+
+static uint32_t find_holders(const struct way *way, struct holder *holders)
+{
+	const struct osp_snapshot *snapshot = way->snapshot;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
 		const struct osp_state_job *job = &snapshot->jobs[i];
 
 		if (!osp_job_on_nodes(job))
 			continue;
 		holders[count] = (struct holder){job, 0};
-		for (n = 0; n < job->nodes_known; n++)
-			holders[count].nodes_here += osp_nodeset_test(set, job->nodes[n]);
+		for (uint32_t n = 0; n < job->nodes_known; n++)
+			holders[count].nodes_here += osp_nodeset_test(way->set, job->nodes[n]) &&
+						     is_in_the_way(way, job, job->nodes[n]);
 		if (holders[count].nodes_here)
 			count++;
 	}
@@ -240,43 +266,51 @@ static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct o
 	return count;
 }
 
-int osp_in_the_way(const struct osp_world *world, uint32_t domain,
-		   const struct osp_nodeset *free_now, struct osp_text *text, json_t *root)
+/* Reports the jobs, and how many nodes others hold that are not to be seen. */
+static void report_jobs(const struct way *way, struct holder *holders, struct osp_nodeset *some,
+			struct osp_text *lines, json_t *list, json_t *root)
+{
+	uint32_t count = find_holders(way, holders);
+	uint32_t hidden = count_hidden(way->snapshot, way->set, some);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i < JOBS_SHOWN)
+			report_holder(way->snapshot, &holders[i], lines);
+		json_array_append_new(list, holder_to_json(&holders[i]));
+	}
+	if (count > JOBS_SHOWN)
+		osp_text_printf(lines, "  and %u more job%s\n", count - JOBS_SHOWN,
+				osp_plural_s(count - JOBS_SHOWN));
+	if (hidden)
+		osp_text_printf(lines, "  %u %s in use by jobs that are not yours to see\n", hidden,
+				hidden == 1 ? "node" : "nodes");
+	json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
+}
+
+int osp_in_the_way(const struct osp_world *world, const struct osp_fit_answer *answer,
+		   const struct osp_place_domain *domain, struct osp_text *text, json_t *root)
 {
 	const struct osp_snapshot *snapshot = world->snapshot;
-	const struct osp_domain *found = osp_topology_domain(world->topology, domain);
+	const struct osp_domain *found = osp_topology_domain(world->topology, domain->domain);
 	struct holder *holders = calloc((size_t)snapshot->job_count + 1, sizeof(*holders));
 	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
 	struct osp_nodeset *some = osp_nodeset_new(snapshot->node_count);
+	const struct way way = {snapshot, answer, set};
 	json_t *list = json_array();
 	json_t *out = json_array();
 	struct osp_text lines = OSP_TEXT_INIT;
-	uint32_t count;
-	uint32_t hidden;
-	uint32_t i;
 
 	json_object_set_new(root, "in_the_way", list);
 	json_object_set_new(root, "out", out);
+	json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(0));
 	if (!holders || !set || !some) {
 		text->failed = true;
 	} else {
-		osp_topology_add_domain_nodes(world->topology, domain, set);
-		osp_nodeset_and_not(set, free_now);
-		count = find_holders(snapshot, set, holders);
-		for (i = 0; i < count; i++) {
-			if (i < JOBS_SHOWN)
-				report_holder(snapshot, &holders[i], &lines);
-			json_array_append_new(list, holder_to_json(&holders[i]));
-		}
-		if (count > JOBS_SHOWN)
-			osp_text_printf(&lines, "  and %u more job%s\n", count - JOBS_SHOWN,
-					osp_plural_s(count - JOBS_SHOWN));
-		hidden = count_hidden(snapshot, set, some);
-		if (hidden)
-			osp_text_printf(&lines,
-					"  %u %s in use by jobs that are not yours to see\n",
-					hidden, hidden == 1 ? "node" : "nodes");
-		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
+		osp_topology_add_domain_nodes(world->topology, domain->domain, set);
+		osp_nodeset_and(set, answer->within);
+		osp_nodeset_and_not(set, answer->free);
+		if (domain->reason == OSP_PLACE_NOT_FREE)
+			report_jobs(&way, holders, some, &lines, list, root);
 		if (report_out(snapshot, set, some, &lines, out) < 0 ||
 		    report_reservations(snapshot, set, some, &lines, root) < 0)
 			text->failed = true;

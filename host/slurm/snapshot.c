@@ -397,7 +397,7 @@ struct osp_topology *osp_snapshot_rebase(const struct osp_snapshot *snapshot,
 
 bool osp_node_usable(const struct osp_state_node *node)
 {
-	return !node->reserved && node->state < OSP_NODE_RESERVED;
+	return !node->reserved && !node->silent && node->state < OSP_NODE_RESERVED;
 }
 
 bool osp_node_free(const struct osp_state_node *node)

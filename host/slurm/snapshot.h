@@ -46,9 +46,13 @@ struct osp_state_node {
 	bool reserved; /* in a reservation or maintenance, busy or not */
 	bool asleep;   /* powered down, or on its way down or up, whatever its state; not kept in
 			  files */
+	bool silent;   /* it does not answer slurmctld, which gives it no job, whatever its state;
+			  not kept in files */
 	bool cloud;    /* a machine is started for it (State=CLOUD); not kept in files */
 	uint32_t cpus; /* that Slurm hands out, and GPUs; not kept in files, as a job's */
 	uint32_t gpus;
+	uint32_t cpus_taken; /* by jobs, also those that the caller may not see */
+	uint32_t gpus_taken;
 	uint64_t memory_mib; /* that Slurm hands out, and what jobs have of it; not kept in files */
 	uint64_t memory_taken_mib;
 	int64_t boot_s; /* BootTime; 0: it has not registered, or comes from a file */
@@ -89,7 +93,7 @@ struct osp_state_job {
 	bool whole_nodes;    /* it shares no node: --exclusive */
 	uint32_t node_count; /* it has, or least that it wants */
 	uint32_t node_most;  /* most that it wants; 0: not said */
-	uint32_t cpus;	     /* on each of its nodes, about */
+	uint32_t cpus;	     /* on each of its nodes, about; of one that waits, at least */
 	uint32_t gpus;
 	uint64_t memory_mib; /* or OSP_MEMORY_..; counted if its partition counts it */
 	uint32_t tasks;	     /* of an array, if they wait together; else 0 */

@@ -24,8 +24,8 @@ why() {
   s2          6     1         5  no end known
 
 In the way on spine s1:
-  job 1202 (bob): 1 node, ends by 2025-10-09T09:03:20 (in 10m)
   job 1201 (alice): 4 nodes, ends by 2025-10-09T11:58:20 (in 3h05m)
+  job 1202 (bob): 1 node, ends by 2025-10-09T09:03:20 (in 10m)
   down: gpu-6 (GPU 3 <fell> off the bus)" why 1206
 }
 
@@ -135,7 +135,7 @@ jq_of() {
 }
 
 @test "why --json" {
-	expect 0 '["1206",false,"s1",4,["1202","1201"],"gpu-6"]' jq_of \
+	expect 0 '["1206",false,"s1",4,["1201","1202"],"gpu-6"]' jq_of \
 		'[.job, .starts_now, .domains[0].domain, .domains[0].short_by, [.in_the_way[].job], .out[0].nodes]' \
 		why 1206 --json
 	expect 0 '[true,"leaf","l1"]' jq_of '[.in_one_domain, .level, .domain]' why 1201 --json

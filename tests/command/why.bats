@@ -153,11 +153,46 @@ because() {
 	[[ $(because) != *'has room'* ]]
 }
 
+# two_partitions MORE-JQ: job 1206 may run in odd and even, which have a free node of s1 each
+two_partitions() {
+	job '. + {node_count: 2, partition: "odd,even", whole_nodes: true, admin_comment: "[onespine: gang=spine]"}'
+	jq ".partitions += [{name: \"odd\", nodes: \"gpu-[1-4,7]\", up: true}, {name: \"even\", nodes: \"gpu-[8-12]\", up: true}] | $1" \
+		state.json >next.json
+	mv next.json state.json
+}
+
+@test "a gang in several partitions gets nodes of one: of which is told, the one that the scheduler wrote of first, and none that is down" {
+	two_partitions .
+	[[ $(because) == 'waits: 2 nodes on one spine; nearest: s1 has 1 free of 5 (1 short)' ]] || { because; false; }
+	why 1206 | grep -qxF '  in partition odd; the others have no room now either'
+	[[ $(why 1206 --json | jq -c '[.starts_now, .in_partition, .domains[0].usable]') == '[false,"odd",5]' ]]
+	two_partitions '(.jobs[] | select(.id == 1206)).admin_comment = "[onespine: gang=spine; waits: 2 nodes on one spine; nearest: s2 has 0 free of 4 (2 short)]"'
+	[[ $(because) == 'waits: 2 nodes on one spine; nearest: s2 has 0 free of 4 (2 short)' ]] || { because; false; }
+	[[ $(why 1206 --json | jq -r .in_partition) == even ]]
+	[[ $(why 1206) != *'AdminComment is older'* ]]
+	two_partitions '(.partitions[] | select(.name == "odd")).up = false'
+	[[ $(because) == *'nearest: s2 has 0 free of 4 (2 short)' ]] || { because; false; }
+	two_partitions '(.jobs[] | select(.id == 1206)).partition = "odd,debug"'
+	[[ $(because) == 'spine s1 has room for it now: it waits for its turn' ]] || { because; false; }
+	why 1206 | grep -qxF '  in partition debug'
+	# of what it waits for besides nodes no partition is named
+	two_partitions '(.jobs[] | select(.id == 1206)).reason = "JobHeldUser"'
+	[[ $(why 1206) != *'in partition'* ]]
+}
+
+@test "AdminComment of an earlier look is told to be older, with the time of Slurm's last look" {
+	job '. + {whole_nodes: true, node_count: 5, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s1 has 3 free of 7 (3 short)]"}'
+	[[ $(because) == 'waits: 5 nodes on one spine; nearest: s1 has 2 free of 7 (3 short)' ]]
+	expect_line 0 '  its AdminComment is older' why 1206
+	job '. + {whole_nodes: true}'
+	[[ $(why 1206) != *'is older'* ]]
+}
+
 @test "where only slurmctld can count, its sentence stands and the table says what it counts" {
 	# a job that shares nodes
 	job '. + {admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)]"}'
 	[[ $(because) == "waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)" ]]
-	why 1206 | grep -qxF "by nodes that no job uses at all:"
+	why 1206 | grep -qxF "now, by nodes that no job uses at all:"
 	# nodes are free, and Slurm does not start it there
 	job '. + {node_count: 2, admin_comment: "[onespine: gang=spine; waits: one spine has 2 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses, a limit or TopologyPlugin)]"}'
 	[[ $(because) == "waits: one spine has 2 nodes free, but Slurm cannot start"* ]]
@@ -228,6 +263,7 @@ because() {
 	mv none.json state.json
 	expect 0 "job 1206 train-405b of dora: PENDING, 6 nodes, gang=spine@2:00:00
   it is held by its owner; 'scontrol release 1206' ends that
+  its AdminComment is older
   Slurm's reason: JobHeldUser
   waits since 2025-10-09T07:53:20 (1h00m)
   no topology is in force here, so nothing is said of its nodes" why 1206

@@ -178,6 +178,23 @@ place_of() {
 	equal "$(onespine why --json "$job" | jq -c .old_places)" null
 }
 
+@test "nodes that are launched for another gang: its note, why and fit count them alike" {
+	local words='waits: 4 nodes on one spine; nearest: nn-s1 has 0 free of 4 (4 short)' first second
+	watch_begins
+	await 30 log_since 'without a reconfigure, the topology in force has'
+	first=$(submit --gang -N4 --exclusive --requeue)
+	second=$(submit --gang -N4 --exclusive --requeue)
+	await_job "$first" CONFIGURING
+	await_job "$second" CONFIGURING
+	job=$(submit --gang -N4 --exclusive --requeue)
+	await 30 note_holds "$job" "$words"
+	run -0 onespine why "$job"
+	holds "$output" "  $words"
+	[[ $output != *'left out'* ]] || fail "$output"
+	run -1 onespine fit -N4 --exclusive
+	holds "$output" "no: $words"
+}
+
 @test "fit and why promise no start that slurmctld launches no nodes for: of segments, of several domains, of --no-requeue" {
 	local job
 	watch_begins

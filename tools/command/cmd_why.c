@@ -244,12 +244,12 @@ static int report_domains(struct why *why, const struct osp_story *story)
 	if (!answer->domain_count)
 		return 0;
 	osp_text_add(&why->text, !story->of_scheduler ? "\n"
-				 : answer->partly     ? "\nby cores and GPUs that jobs leave:\n"
-						      : "\nby nodes that no job uses at all:\n");
+				 : answer->partly ? "\nnow, by cores and GPUs that jobs leave:\n"
+						  : "\nnow, by nodes that no job uses at all:\n");
 	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
 	if (story->room)
 		return 0;
-	if (osp_in_the_way(world, nearest(answer)->domain, answer->free, &why->text, why->root))
+	if (osp_in_the_way(world, answer, nearest(answer), &why->text, why->root))
 		return -1;
 	if (why->job->limit_s == UINT32_MAX &&
 	    json_array_size(json_object_get(why->root, "reserved_later")))
@@ -293,6 +293,32 @@ static void report_launch_in_vain(struct why *why, const struct osp_story *story
 		osp_text_printf(&why->text, "  %s\n", says);
 }
 
+/* Tells which of several partitions the sentence about its nodes is of. */
+static void report_partition(struct why *why, const struct osp_story *story)
+{
+	if (!story->looked || !*story->partition || osp_waiting_elsewhere(story->kind))
+		return;
+	json_object_set_new(why->root, "in_partition", osp_json_string(story->partition));
+	osp_text_printf(&why->text, "  in partition %s%s\n", story->partition,
+			story->room ? "" : "; the others have no room now either");
+}
+
+/* Tells that AdminComment, which the user may have read, is of an earlier look than this answer. */
+static void report_older_note(struct why *why, const struct osp_story *story)
+{
+	char when[32];
+
+	if (!story->note_is_older)
+		return;
+	add_time(why->root, "note_by", why->job->evaluated_s);
+	if (why->job->evaluated_s)
+		osp_text_printf(&why->text,
+				"  its AdminComment is older: Slurm last looked at the job at %s\n",
+				osp_format_time(why->job->evaluated_s, when, sizeof(when)));
+	else
+		osp_text_add(&why->text, "  its AdminComment is older\n");
+}
+
 static int report_story(struct why *why, const struct osp_story *story)
 {
 	if (!why->is_gang)
@@ -303,6 +329,8 @@ static int report_story(struct why *why, const struct osp_story *story)
 			    *story->words ? osp_json_string(story->words) : json_null());
 	if (*story->words)
 		osp_text_printf(&why->text, "  %s\n", story->words);
+	report_partition(why, story);
+	report_older_note(why, story);
 	report_launch_in_vain(why, story);
 	if (why->gang.advise)
 		osp_text_add(

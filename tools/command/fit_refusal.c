@@ -40,8 +40,11 @@ static bool is_for_lack_of_nodes(const struct osp_fit *fit)
 {
 	struct osp_fit_question question = fit->question;
 
+	question.any_size = true;
+	if (lacks_nodes_for(fit, &question))
+		return true;
 	question.reserved_is_out = true;
-	return lacks_nodes(fit, &fit->answer) || lacks_nodes_for(fit, &question);
+	return lacks_nodes_for(fit, &question);
 }
 
 bool osp_fit_needs_nodes_on_their_way(const struct osp_fit *fit)
@@ -50,7 +53,7 @@ bool osp_fit_needs_nodes_on_their_way(const struct osp_fit *fit)
 
 	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen)
 		return false;
-	question.every_node = question.must_hold = true;
+	question.every_node = true;
 	if (lacks_nodes_for(fit, &question))
 		return false;
 	question = fit->question;
@@ -82,7 +85,7 @@ static bool is_too_small(const struct osp_fit *fit, const struct osp_state_reser
 		list = osp_snapshot_hostlist(snapshot, outside);
 	}
 	if (list) {
-		question.every_node = true;
+		question.every_node = question.any_size = true;
 		question.excluded_nodes = *list ? list : NULL;
 		lacks = lacks_nodes_for(fit, &question);
 	}
@@ -98,7 +101,7 @@ static bool lacks_features(const struct osp_fit *fit)
 {
 	struct osp_fit_question question = fit->question;
 
-	question.every_node = true;
+	question.every_node = question.any_size = true;
 	return question.features && lacks_nodes_for(fit, &question);
 }
 
@@ -132,8 +135,7 @@ bool osp_fit_is_taken(struct osp_fit *fit)
 			 fit->question.features);
 		return false;
 	}
-	return fit->answer.chosen &&
-	       (fit->needs_nodes_on_their_way || is_for_lack_of_nodes(fit));
+	return fit->answer.chosen && (fit->needs_nodes_on_their_way || is_for_lack_of_nodes(fit));
 }
 
 bool osp_fit_waits_by_reservation(struct osp_fit *fit)

@@ -4,9 +4,11 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/place/parts.h"
+#include "lib/policy/promise.h"
 #include "lib/policy/sentences.h"
 #include "host/output.h"
 
@@ -15,6 +17,11 @@
 static void say(struct osp_story *story, const char *words)
 {
 	snprintf(story->words, sizeof(story->words), "%s", words ? words : "");
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
 }
 
 /* --- what Slurm says -------------------------------------------------------------------------- */
@@ -71,14 +78,14 @@ static uint32_t find_level_now(const struct osp_world *world, const struct osp_s
 }
 
 static int ask_nodes(const struct osp_world *world, const struct osp_state_job *job,
-		     const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
+		     const struct osp_gang *gang, const char *name, struct osp_story *story,
+		     struct osp_error *error)
 {
-	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
-	const char *name = *gang->request.level ? gang->request.level : policy->level;
 	const struct osp_state_partition *partition =
-		osp_snapshot_find_partition(world->snapshot, job->partition);
+		osp_snapshot_find_partition(world->snapshot, name);
+	struct osp_policy policy = osp_policy_of_list(world->config, name, world->topology);
 	struct osp_fit_question question = {
-		.partitions = job->partition,
+		.partitions = name,
 		.required_nodes = job->required_nodes,
 		.excluded_nodes = job->excluded_nodes,
 		.features = job->features,
@@ -86,14 +93,15 @@ static int ask_nodes(const struct osp_world *world, const struct osp_state_job *
 		.want_nodes = job->node_most > job->node_count ? job->node_most : job->node_count,
 		.reservation = job->reservation,
 		.limit_s = job->limit_s,
-		.mix_kinds = policy->mix_kinds,
+		.mix_kinds = policy.mix_kinds,
 		.shares = !job->whole_nodes,
 		.cpus = job->cpus,
 		.gpus = job->gpus,
 		.memory_mib = partition && partition->counts_memory ? job->memory_mib : 0,
 	};
 
-	story->level = osp_ask_level(world, name, error);
+	story->level = osp_ask_level(
+		world, *gang->request.level ? gang->request.level : policy.level, error);
 	if (story->level < 0)
 		return -1;
 	story->level_now = find_level_now(world, job, gang, (uint32_t)story->level);
@@ -121,6 +129,22 @@ static int ask_parts(const struct osp_world *world, const struct osp_gang *gang,
 		osp_parts_relax(&parts, world->topology, &level);
 	return osp_ask_segments(world, &story->nodes, parts.domains_max, &parts.segments,
 				&story->parts, error);
+}
+
+/* Asks about the nodes of one of its partitions. */
+static int ask_partition(const struct osp_world *world, const struct osp_state_job *job,
+			 const struct osp_gang *gang, const char *name, struct osp_story *story,
+			 struct osp_error *error)
+{
+	if (ask_nodes(world, job, gang, name, story, error) < 0)
+		return -1;
+	if (!story->looked)
+		return 0;
+	if (osp_gang_in_parts(gang) && ask_parts(world, gang, story, error) < 0)
+		return -1;
+	story->room =
+		story->in_parts ? story->parts.now.fits : !osp_nodeset_empty(story->nodes.chosen);
+	return 0;
 }
 
 static void room_words(const struct osp_world *world, const struct osp_story *story, char *buffer,
@@ -151,12 +175,80 @@ static void fresh_words(const struct osp_world *world, const struct osp_story *s
 				   buffer_bytes);
 }
 
-/* --- one of the three ------------------------------------------------------------------------- */
+/* --- of several partitions -------------------------------------------------------------------- */
 
-static bool begins_with(const char *text, const char *start)
+/* Returns by how many nodes or segments the gang is short where it is nearest; UINT32_MAX: no
+ * domain could hold it. */
+static uint32_t short_by(const struct osp_story *story)
 {
-	return text && !strncmp(text, start, strlen(start));
+	const struct osp_fit_answer *nodes = &story->nodes;
+
+	if (story->in_parts)
+		return story->parts.ever
+			       ? story->parts.now.whole_needed - story->parts.now.whole_offered
+			       : UINT32_MAX;
+	for (uint32_t i = nodes->candidate_count; i < nodes->domain_count; i++)
+		if (nodes->domains[i].reason == OSP_PLACE_NOT_FREE)
+			return nodes->domains[i].short_nodes;
+	return UINT32_MAX;
 }
+
+/* Returns whether the answer of a partition is the better one: it has room, or what the scheduler
+ * wrote is of it, or the gang is nearer there. */
+static bool is_better(const struct osp_world *world, const char *note, const struct osp_story *one,
+		      const struct osp_story *other)
+{
+	char words[OSP_SENTENCE_BYTES], others[OSP_SENTENCE_BYTES];
+	bool noted, other_noted;
+
+	if (one->room != other->room || one->room)
+		return one->room && !other->room;
+	fresh_words(world, one, words, sizeof(words));
+	fresh_words(world, other, others, sizeof(others));
+	noted = begins_with(note, words);
+	other_noted = begins_with(note, others);
+	return noted != other_noted ? noted : short_by(one) < short_by(other);
+}
+
+static bool starts_jobs(const struct osp_world *world, const char *name)
+{
+	const struct osp_state_partition *partition =
+		osp_snapshot_find_partition(world->snapshot, name);
+
+	return partition && partition->up;
+}
+
+/* Asks about the nodes of each partition that starts jobs, or of the first if none does: the job
+ * gets nodes of one. Keeps the best answer. */
+static int ask_partitions(const struct osp_world *world, const struct osp_state_job *job,
+			  const struct osp_gang *gang, struct osp_story *story,
+			  struct osp_error *error)
+{
+	char *names = strdup(job->partition), *rest = names, *name;
+	const struct osp_story nothing = *story;
+	int result = names ? 0 : osp_error_set(error, "out of memory");
+	bool any = false;
+
+	while (result == 0 && (name = strsep(&rest, ","))) {
+		struct osp_story one = nothing;
+
+		if (!starts_jobs(world, name) && (any || rest))
+			continue;
+		result = ask_partition(world, job, gang, name, &one, error);
+		snprintf(one.partition, sizeof(one.partition), "%s", name);
+		if (result == 0 && (!any || is_better(world, gang->note.says, &one, story))) {
+			osp_story_clear(story);
+			*story = one;
+		} else {
+			osp_story_clear(&one);
+		}
+		any = true;
+	}
+	free(names);
+	return result;
+}
+
+/* --- one of the three ------------------------------------------------------------------------- */
 
 /* Returns whether a sentence begins with a number of nodes. Others name a cause that cannot be seen
  * here, such as a stored request that this release does not know. */
@@ -175,9 +267,9 @@ static bool asks_alike(const char *note, const char *fresh)
 
 /*
  * Tells about the nodes. The scheduler's sentence is used if it counted what cannot be counted
- * here: resources of nodes that jobs share, places and launches. Otherwise nodes may have come or
- * gone since, so the present state of the nodes is reported, and what the note adds to the same
- * sentence.
+ * here: what is left of nodes that jobs share, as far as a file or Slurm does not say it, places
+ * and launches. Otherwise nodes may have come or gone since, so the present state of the nodes is
+ * reported, and what the note adds to the same sentence.
  */
 static void report_nodes(const struct osp_world *world, const struct osp_state_job *job,
 			 const char *note, struct osp_story *story)
@@ -189,7 +281,8 @@ static void report_nodes(const struct osp_world *world, const struct osp_state_j
 	    !asks_alike(note, fresh))
 		note = NULL; /* written before the next level up would do */
 	if (note &&
-	    (!counts_nodes(note) || (!job->whole_nodes && (!story->room || story->nodes.partly)))) {
+	    (!counts_nodes(note) ||
+	     (!job->whole_nodes && (story->room ? story->nodes.partly : !world->from_slurm)))) {
 		say(story, note);
 		story->of_scheduler = story->room || !begins_with(note, fresh);
 		return;
@@ -274,13 +367,12 @@ static int own_story_of(const struct osp_world *all, const struct osp_state_job 
 	report_kind(job, story);
 	if (!gang)
 		return 0;
-	if (world->topology && !job->extra && ask_nodes(world, job, gang, story, error) < 0)
-		return -1;
-	if (story->looked && osp_gang_in_parts(gang) && ask_parts(world, gang, story, error) < 0)
-		return -1;
-	if (story->looked)
-		story->room = story->in_parts ? story->parts.now.fits
-					      : !osp_nodeset_empty(story->nodes.chosen);
+	if (world->topology && !job->extra) {
+		if (job->partition && strchr(job->partition, ',')
+			    ? ask_partitions(world, job, gang, story, error)
+			    : ask_partition(world, job, gang, job->partition, story, error))
+			return -1;
+	}
 	if (lacks_nodes(job, gang, story) || lacks_extra(job, gang, story))
 		story->kind = OSP_WAITING_NODES;
 	if (osp_waiting_elsewhere(story->kind))
@@ -362,6 +454,8 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		return -1;
 	if (waits_for_others(job, gang, story))
 		report_of_others(world, job, story);
+	story->note_is_older = gang && begins_with(gang->note.says, WAITS) &&
+			       !begins_with(story->words, gang->note.says);
 	return 0;
 }
 

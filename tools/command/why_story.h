@@ -22,9 +22,11 @@ struct osp_story {
 	bool room;	    /* enough nodes are free for it now */
 	bool of_component;  /* the sentence is about another component, which is a gang */
 	bool of_scheduler;  /* the sentence counts as slurmctld did, not by whole nodes */
+	bool note_is_older; /* AdminComment says that it waits, in other words than these */
 	int level;	    /* the level asked for; -1: the topology has none of that name, or there
 			      is no topology */
 	uint32_t level_now; /* the level that will do now; 0: any nodes will */
+	char partition[128]; /* of several, that which the nodes are of; "": it has one */
 	char words[4 * OSP_SENTENCE_BYTES]; /* "": nothing is known */
 	struct osp_fit_answer nodes;
 	struct osp_segments_answer parts;
