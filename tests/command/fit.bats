@@ -261,7 +261,7 @@ fit() {
 	fit --free="$free" -N 4 --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1/segment --json >spares.json
 	[[ $(jq -c '[.starts_now, .need, .segments]' spares.json) == '[true,6,"leaf:3"]' ]]
 	# a layout that makes no segments has spares of the job
-	expect_line 0 "would start now: 5 nodes on 1 spine" fit --free="$free" -N 4 --gang=spine --gang-layout=tp8,dp4 --gang-spares=1
+	expect_line 0 "would start now: 5 nodes on spine s2" fit --free="$free" -N 4 --gang=spine --gang-layout=tp8,dp4 --gang-spares=1
 	expect 2 "onespine: --gang-spares=1/segment are spares in each segment, and --gang-layout makes none here: say --gang-spares=1" \
 		fit --free="$free" -N 4 --gang-layout=tp8,dp4 --gang-spares=1/segment
 	expect 2 "onespine: --gang-spares=1 would be released out of a segment: say --gang-spares=K/segment, for K spare nodes in each segment's domain" \
@@ -445,8 +445,13 @@ beside_refusal() {
 	for size in 400 400M 409600k; do
 		expect_line 0 'would start now: 6 nodes on spine s1' beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
 	done
-	for size in 401 1G 1T 409601k 0; do
+	for size in 401 409601k 0; do
 		expect_line 1 "no: waits: 6 nodes on one spine; nearest: s1 has 0 free of 8 (6 short)" \
+			beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
+	done
+	# no node has so much in all
+	for size in 1G 1T; do
+		expect_line 1 "no: waits: 6 nodes on one spine; no usable node is on a known spine" \
 			beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
 	done
 	expect_line 1 'no: waits: 7 nodes on one spine; nearest: s1 has 6 free of 8 (1 short)' \
@@ -610,6 +615,6 @@ onespine: warning: taken from the environment, as sbatch does: SBATCH_GPUS=16' e
 	slurm # nodes of 4 GPUs, as of a GB200 rack: a group of 8 takes two
 	expect_line 0 'would start now: 6 nodes on 1 spine in segments leaf:2' \
 		beside_slurm 0 'n[1-6]' -N 6 --gang=spine --gang-layout=tp8 --exclusive
-	expect_line 0 'would start now: 6 nodes on 1 spine' \
+	expect_line 0 'would start now: 6 nodes on spine s1' \
 		beside_slurm 0 'n[1-6]' -N 6 --gang=spine --gang-layout=tp8 --exclusive --gpus-per-node=8
 }

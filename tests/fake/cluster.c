@@ -37,6 +37,12 @@ static partition_info_t partitions[2] = {{
 }};
 static partition_info_msg_t partition_message = {.record_count = 1, .partition_array = partitions};
 
+/* What jobs have of each node. */
+static struct taken {
+	uint64_t mib;
+	unsigned int cpus, gpus;
+} taken[NODES_MAX];
+
 static char *text_of(const char *format, const char *word, unsigned int number)
 {
 	char buffer[256];
@@ -54,13 +60,27 @@ static void take_node(const char *name, unsigned int cpus, unsigned int gpus, un
 	node->cpus = (uint16_t)cpus;
 	node->gres = text_of("%s:%u", "gpu", gpus);
 	node->real_memory = mib;
+	taken[node - nodes].mib = taken_mib;
 #ifdef HAVE_STRUCT_NODE_INFO_ALLOC_MEMORY
 	node->alloc_memory = taken_mib;
 #else
-	node->select_nodeinfo = (void *)(uintptr_t)taken_mib;
+	node->select_nodeinfo = (void *)&taken[node - nodes];
 #endif
 	node->weight = 1;
 	node->node_state = NODE_STATE_IDLE;
+}
+
+/* Marks a node as one of which a job has so much. */
+static void take_part(uint32_t i, unsigned int cpus, unsigned int gpus)
+{
+	nodes[i].node_state = NODE_STATE_MIXED;
+	taken[i].cpus += cpus;
+	taken[i].gpus += gpus;
+#ifdef HAVE_STRUCT_NODE_INFO_ALLOC_MEMORY
+	nodes[i].alloc_cpus = (uint16_t)taken[i].cpus;
+#endif
+	free(nodes[i].gres_used);
+	nodes[i].gres_used = text_of("%s:%u(IDX:0)", "gpu", taken[i].gpus);
 }
 
 static void take_job(unsigned int id, const char *names, unsigned int cpus, unsigned int gpus)
@@ -85,7 +105,7 @@ static void take_job(unsigned int id, const char *names, unsigned int cpus, unsi
 		job->num_nodes++;
 		for (uint32_t i = 0; i < node_message.record_count; i++)
 			if (!strcmp(nodes[i].name, name))
-				nodes[i].node_state = NODE_STATE_MIXED;
+				take_part(i, cpus, gpus);
 	}
 	job->num_cpus = cpus * job->num_nodes;
 }
@@ -181,9 +201,13 @@ EXPORT int slurm_load_reservations(time_t update_time, reserve_info_msg_t **to)
 EXPORT int slurm_get_select_nodeinfo(dynamic_plugin_data_t *info, enum select_nodedata_type type,
 				     enum node_states state, void *to)
 {
+	const struct taken *of = (const void *)info;
+
 	(void)state;
 	if (type == SELECT_NODEDATA_MEM_ALLOC)
-		*(uint64_t *)to = (uintptr_t)info;
+		*(uint64_t *)to = of->mib;
+	else if (type == SELECT_NODEDATA_SUBCNT)
+		*(uint16_t *)to = (uint16_t)of->cpus;
 	return SLURM_SUCCESS;
 }
 #endif

@@ -464,7 +464,7 @@ static int answer_nodes(struct osp_fit *fit)
 
 	if (fit->launched)
 		return osp_fit_print_launch(fit);
-	if (osp_fit_asks_segments(fit->call))
+	if (fit->asks_parts)
 		return osp_fit_answer_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 					       &fit->answer);
 	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
@@ -478,7 +478,7 @@ static bool has_room(const struct osp_fit *fit)
 	struct osp_error ignored = {.text = ""};
 	bool fits;
 
-	if (!osp_fit_asks_segments(fit->call))
+	if (!fit->asks_parts)
 		return !osp_nodeset_empty(fit->answer.chosen);
 	fits = !osp_fit_ask_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 				     &fit->answer, &parts, &ignored) &&
@@ -541,6 +541,7 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 	int asked;
 
 	fit->world = osp_world_for(&fit->opened, fit->question.partitions, &launchable);
+	fit->asks_parts = launchable.in_parts;
 	asked = ask_scheduler(fit, error);
 	if (asked < 0)
 		return -1;
@@ -566,7 +567,7 @@ static int judge(struct osp_fit *fit, struct osp_error *error)
 	fit->by_states = !asked && !fit->partition_says;
 	if (fit->by_states)
 		return has_room(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
-	fit->in_parts = osp_fit_asks_segments(fit->call) && fit->answer.chosen &&
+	fit->in_parts = fit->asks_parts && fit->answer.chosen &&
 			fit->sbatch.result != OSP_SBATCH_REFUSED && !fit->partition_says;
 	if (fit->in_parts && osp_fit_ask_segments(fit->call, &fit->world, &fit->grown,
 						  &fit->question, &fit->answer, &fit->parts, error))

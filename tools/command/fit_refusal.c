@@ -12,7 +12,7 @@
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */
 static bool lacks_nodes(const struct osp_fit *fit, const struct osp_fit_answer *answer)
 {
-	if (osp_fit_asks_segments(fit->call))
+	if (fit->asks_parts)
 		return osp_fit_segments_never(fit->call, &fit->world, &fit->grown, &fit->question,
 					      answer);
 	for (uint32_t i = 0; i < answer->domain_count; i++)

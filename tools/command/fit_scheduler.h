@@ -39,7 +39,8 @@ struct osp_fit {
 	bool needs_nodes_on_their_way; /* osp_fit_needs_nodes_on_their_way() */
 	struct osp_fit_answer answer;  /* from the nodes' states, for one domain */
 	bool by_states;		       /* only these answer */
-	bool in_parts;		       /* it is asked in segments or several domains: `parts` */
+	bool asks_parts;	       /* segments or several domains; a layout may need neither */
+	bool in_parts;		       /* it is judged so, too: `parts` */
 	struct osp_segments_answer parts;
 	struct osp_nodeset *chosen; /* the nodes that sbatch named */
 	/* with which it would start, some of them launched for it (fit_launch.h); NULL: none */
