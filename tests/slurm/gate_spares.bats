@@ -136,7 +136,7 @@ waits() {
 	run sbatch --parsable -N5 --gang=spine --gang-segment=leaf:3 --gang-spares=1/segment --gres=gpu:8 --wrap true
 	holds "$output" 'the largest leaf has 3'
 	run sbatch --parsable -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gres=gpu:8 --wrap true
-	holds "$output" 'ask for 4 nodes, smaller segments or a larger --gang-domains (--gang-layout takes a multiple of 2 nodes)'
+	holds "$output" 'ask for 4 nodes (--gang-layout takes a multiple of 2 nodes)'
 }
 
 @test "onespine hosts in the shell of salloc lists the nodes that stay" {
