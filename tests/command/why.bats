@@ -73,6 +73,9 @@ because() {
 	[[ $(why 1206) == *'; Slurm expects it to start at 2025-10-09T09:53:20'* ]]
 	job '. + {reason: "JobHeldUser", start_s: 1760003600}'
 	[[ $(why 1206) != *'expects it to start'* ]]
+	# nor of one behind jobs without a time limit, each a year to Slurm
+	job '. + {reason: "Resources", start_s: 1791535000}'
+	[[ $(why 1206) != *'expects it to start'* ]]
 }
 
 @test "ReqNodeNotAvail of a gang that names no nodes: the sentence about its nodes is said" {
