@@ -3,6 +3,24 @@
 # node.bash - what a row of faults.table or healthy.table may do to the fake node in $N
 # shellcheck shell=bash
 
+# The files of a node in which a row may write, so that a copy needs its own; any other it must make anew
+OWN_FILES=(dev/kmsg proc/uptime proc/meminfo proc/self/mounts sys/devices/system/node/has_cpu)
+
+# prepare_copies FOLDER: of the healthy node FOLDER/node: FOLDER/own has those files, and FOLDER/lean has its processors, which
+# are half of all files, by one link
+prepare_copies() {
+	local processors=sys/devices/system/cpu
+	mkdir "$1/own" && (cd "$1/node" && cp --parents "${OWN_FILES[@]}" "$1/own") &&
+		cp -al "$1/node" "$1/lean" && rm -r "${1:?}/lean/$processors" && ln -s "$1/node/$processors" "$1/lean/$processors"
+}
+
+# copy_node FOLDER WORDS: $N is a copy of it, in which a row of these words may change what it names
+copy_node() {
+	local from=$1/lean
+	[[ $2 != *system/cpu* ]] || from=$1/node
+	mkdir "$N" && cp -al "$from/." "$N" && cp --remove-destination -R "$1/own/." "$N"
+}
+
 kmsg() {
 	echo "$1" >>"$N/dev/kmsg"
 }

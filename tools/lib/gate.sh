@@ -73,8 +73,11 @@ write_gate() {
 	# and a gate of another version of messages: fault NODE 'exec DIR/other-gate "$@"'
 	[[ ! -e $fakes/../other-gate ]] || install -m 755 "$fakes/../other-gate" "$dir/other-gate"
 	log=$prefix/var/log/onespine/gate.log
+	"$ONESPINE_SOURCE/tests/fake/node" "$dir/nodes/${names[0]}"
+	for name in "${names[@]:1}"; do
+		cp -a "$dir/nodes/${names[0]}" "$dir/nodes/$name" # in half the time
+	done
 	for name in "${names[@]}"; do
-		"$ONESPINE_SOURCE/tests/fake/node" "$dir/nodes/$name"
 		mkdir -p "$dir/nodes/$name${log%/*}" "$dir/nodes/$name$prefix/var/lib"
 		: >"$dir/nodes/$name$log"
 		ln -s "$dir/nodes/$name$log" "$dir/nodes/$name/gate.log"
