@@ -22,9 +22,9 @@ root_packages() {
 }
 
 # later_packages RELEASE: what a root holds besides. It is added to a root that was made before these were needed, so
-# neither that root nor the Slurm in it is made anew. auth/slurm needs the second.
+# neither that root nor the Slurm in it is made anew. auth/slurm needs the last.
 later_packages() {
-	printf '%s\n' libsodium-dev
+	printf '%s\n' libsodium-dev ccache
 	! built_release "$1" || printf '%s\n' libjwt-dev
 }
 
