@@ -32,4 +32,11 @@ if declare -F bats_setup_tracing >/dev/null && ! declare -F all_bats_setup_traci
 	}
 fi
 
+# bats asks for the time twice a test, and starts date for it: not with this bash
+if declare -F get_mills_since_epoch >/dev/null; then
+	get_mills_since_epoch() {
+		printf '%d\n' $((${EPOCHREALTIME/[.,]/} / 1000))
+	}
+fi
+
 untraced_so_far

@@ -31,7 +31,7 @@ teardown_file() {
 
 setup() {
 	[[ ! -s $BATS_FILE_TMPDIR/why_not ]] || skip "$(<"$BATS_FILE_TMPDIR/why_not")"
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 }
 
 # why_not: what this machine lacks for --cgroups, or for a part of its cores

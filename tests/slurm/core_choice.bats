@@ -24,7 +24,7 @@ setup_file() {
 }
 
 setup() {
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
 }
 

@@ -21,10 +21,6 @@ setup_file() {
 		--partition 'two Nodes=n[3-6]' --partition 'three Nodes=n[1-2],n[7-8]'
 }
 
-setup() {
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
-}
-
 # Backfill plans both in either partition, last in two, on the left spine, and starts them in one. There the left spine
 # has room for one component alone.
 @test "components of partitions with other nodes start where both have room, and are not put back" {

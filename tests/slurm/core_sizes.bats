@@ -23,10 +23,6 @@ setup_file() {
 		--partition 'pair Nodes=ALL' --partition 'right Nodes=n[5-8]' --partition 'free Nodes=ALL'
 }
 
-setup() {
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
-}
-
 # submit OPTION...: the number of a job that sleeps
 submit() {
 	sbatch --parsable -o /dev/null --wrap 'exec sleep 600' "$@"

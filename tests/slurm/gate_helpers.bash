@@ -51,7 +51,7 @@ gate_fakes() {
 setup() {
 	[[ -n ${ONESPINE_CLUSTER:-} ]] || return 0
 	all_well
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 }
 
 teardown() {

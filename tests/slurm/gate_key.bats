@@ -26,7 +26,7 @@ setup() {
 	cp "$BATS_FILE_TMPDIR/onespine.yaml" "$ONESPINE_CLUSTER/onespine.yaml"
 	copy_key 'n1 n2 n3 n4'
 	all_well
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 }
 
 # copy_key NODES [FILE]: as an administrator copies it to these nodes

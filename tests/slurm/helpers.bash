@@ -22,11 +22,13 @@ ONESPINE_TOOLS=$(cd "${BASH_SOURCE[0]%/*}/../../tools" && pwd -P)
 export ONESPINE_TOOLS
 
 setup() {
-	[[ -z ${ONESPINE_CLUSTER:-} ]] || {
-		# the last test's end looked
-		[[ ! -e $BATS_FILE_TMPDIR/unwell ]] || cluster check --dir "$ONESPINE_CLUSTER"
-		untraced free_all
-	}
+	[[ -z ${ONESPINE_CLUSTER:-} ]] || begin_test
+}
+
+# begin_test: every daemon runs, which the end of the test before has looked at, and all nodes are free
+begin_test() {
+	[[ ! -e $BATS_FILE_TMPDIR/unwell ]] || cluster check --dir "$ONESPINE_CLUSTER" || return
+	untraced free_all
 }
 
 teardown() {
@@ -56,14 +58,20 @@ cluster_start() {
 cluster_use() {
 	export ONESPINE_PATH=${ONESPINE_PATH:-$PATH}
 	PATH=$ONESPINE_PATH
-	eval "$(cluster env --dir "$1")"
+	if [[ -r $1/run/env ]]; then
+		# shellcheck disable=SC1091
+		. "$1/run/env"
+	else
+		eval "$(cluster env --dir "$1")"
+	fi
 }
 
-# cluster_stop [DIR]: before the file's end; fails when a daemon died
+# cluster_stop [DIR]: before the file's end; fails when a daemon died, or a count was wrong
 cluster_stop() {
 	local dir=${1:-$ONESPINE_CLUSTER}
 	local status=0
-	cluster check --dir "$dir" || status=1
+	untraced looks_well "$dir" || cluster check --dir "$dir" || status=1
+	counts_agree "$dir" || status=1
 	((!status)) || dump_logs "$dir"
 	cluster stop --dir "$dir"
 	sed -i "\\#^$dir\$#d" "$BATS_FILE_TMPDIR/clusters"
@@ -82,7 +90,6 @@ end_test() {
 	: >"$BATS_FILE_TMPDIR/unwell"
 	while read -r dir; do
 		untraced looks_well "$dir" || cluster check --dir "$dir" || status=1
-		counts_agree "$dir" || status=1
 	done <"$BATS_FILE_TMPDIR/clusters"
 	((status)) || rm "$BATS_FILE_TMPDIR/unwell"
 	return "$status"
@@ -103,7 +110,7 @@ looks_well() {
 }
 
 # counts_agree DIR: no full count (one a minute, and after each reconfigure) found that what running
-# jobs hold had been counted wrongly along with them
+# jobs hold had been counted wrongly along with them; its line has the time, which tells the test
 counts_agree() {
 	! grep 'onespine: the count of what running jobs hold was wrong' "$1/log/slurmctld.log" >&2
 }
@@ -442,25 +449,37 @@ still_running() {
 
 # free_all: cancels every job and reservation, resumes drained nodes, waits until all are idle. A message that a node
 # did not get (its wire was cut) is sent again a minute later at the earliest (Slurm's RPC_RETRY_INTERVAL).
+# It runs before each test, mostly where little or nothing is left: it asks first, and sends what the answer calls for.
 free_all() {
-	local line name
-	scancel --state=PENDING --user="${USER_NAME:=$(id -un)}" 2>/dev/null
-	scancel --user="$USER_NAME" 2>/dev/null
+	local jobs nodes name line
+	jobs=$(squeue -h -a -o '%i is %T (%r)')
+	if [[ -n $jobs ]]; then
+		[[ $jobs != *' is PENDING '* ]] || scancel --state=PENDING --user="$EUID" 2>/dev/null
+		scancel --user="$EUID" 2>/dev/null
+	fi
 	while IFS= read -r line; do
 		name=${line%% *}
 		[[ $name != ReservationName=* ]] || scontrol delete "$name"
 	done < <(scontrol -o show reservation 2>/dev/null)
-	name=$(sinfo -h -N -t drain,down,fail -o %N) || true
-	[[ -z $name ]] || scontrol update "NodeName=$(sort -u <<<"$name" | paste -sd,)" State=RESUME
+	nodes=$(sinfo -h -N -o '%t %N') || true
+	if [[ ! $nodes =~ $ALL_IDLE ]]; then
+		name=$(sinfo -h -N -t drain,down,fail -o %N) || true
+		[[ -z $name ]] || scontrol update "NodeName=$(sort -u <<<"$name" | paste -sd,)" State=RESUME
+	elif [[ -z $jobs ]]; then
+		return 0
+	fi
 	await 150 nothing_left
 }
 
+# What sinfo -h -N -o '%t %N' prints where every node is idle; a cloud's may be powered down
+ALL_IDLE=$'^(idle~? [^ ]+($|\n))+$'
+
 nothing_left() {
-	local jobs nodes all_idle=$'^(idle~? [^ ]+($|\n))+$'
+	local jobs nodes
 	jobs=$(squeue -h -a -o '%i is %T (%r)')
 	[[ -z $jobs ]] || fail "jobs: ${jobs//$'\n'/ }" || return
 	nodes=$(sinfo -h -N -o '%t %N')
-	[[ $nodes =~ $all_idle ]] || fail "no jobs; nodes: ${nodes//$'\n'/,}"
+	[[ $nodes =~ $ALL_IDLE ]] || fail "no jobs; nodes: ${nodes//$'\n'/,}"
 }
 
 # hold HOSTLIST: fills each of these nodes with a job named hold-NODE. It has no script, so that nothing has to be started.

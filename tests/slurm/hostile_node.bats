@@ -34,7 +34,7 @@ setup_file() {
 setup() {
 	mounted=() their_processes=()
 	all_well
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 }
 
 teardown() {

@@ -11,7 +11,7 @@ load backup_helpers
 
 setup() {
 	KEPT=$BATS_FILE_TMPDIR/kept
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	begin_test
 }
 
 teardown_file() {
