@@ -2,7 +2,7 @@
 # common.sh - what every script in tools/ uses: messages, waiting, and where things are kept
 # shellcheck shell=bash
 
-ONESPINE_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+ONESPINE_SOURCE=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
 # Where root's home is closed to others, what they must load (plugins, the command) is elsewhere.
 ONESPINE_SHARED=${ONESPINE_CACHE:-/var/cache/onespine}
 ONESPINE_CACHE=${ONESPINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onespine}
@@ -16,10 +16,9 @@ without_cluster_commands() {
 	for folder in "${folders[@]}"; do
 		[[ -e $folder/../cluster.record ]] || path+=${path:+:}$folder
 	done
-	printf '%s\n' "$path"
+	PATH=$path:/usr/sbin:/sbin
 }
-
-PATH=$(without_cluster_commands):/usr/sbin:/sbin
+without_cluster_commands
 
 say() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -42,14 +41,24 @@ need() {
 	done
 }
 
-# await SECONDS COMMAND...: runs the command until it succeeds; fails when the time is over
+# await SECONDS COMMAND...: runs the command until it succeeds; fails when the time is over. It pauses for a fifth of what has
+# passed, from 0.1 s to 0.5 s.
 await() {
-	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+	local start=${EPOCHREALTIME/[.,]/} limit_us=$(($1 * 1000000)) passed_us
 	shift
 	until "$@"; do
-		((${EPOCHREALTIME/[.,]/} < end)) || return 1
-		sleep 0.1
+		passed_us=$((${EPOCHREALTIME/[.,]/} - start))
+		((passed_us < limit_us)) || return 1
+		pause $((passed_us < 500000 ? 100 : passed_us < 2500000 ? passed_us / 5000 : 500))
 	done
+}
+
+# pause MILLISECONDS: without a process, on a pipe that nobody writes into
+pause() {
+	local seconds
+	[[ -n ${QUIET_PIPE:-} ]] || exec {QUIET_PIPE}<> <(:)
+	printf -v seconds '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+	read -rt "$seconds" -u "$QUIET_PIPE" || true
 }
 
 # descendants PID: its children, their children, ..., one a line

@@ -63,6 +63,7 @@ start_proof() {
 stop_munged() {
 	local -a pids
 	mapfile -t pids < <(our_processes '^munged')
+	note_births "${pids[@]}"
 	end_processes 10 "${pids[@]}"
 }
 
@@ -73,7 +74,7 @@ start_slurmctld() {
 			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30 --fair-sched=try
 			--keep-debuginfo=yes --fullpath-after= "$(inside sh -c 'command -v slurmctld')" "${command[@]:1}")
 	fi
-	rm -f "$dir/run/slurmctld.pid"
+	[[ ! -e $dir/run/slurmctld.pid ]] || rm "$dir/run/slurmctld.pid"
 	: >"$dir/log/slurmctld.out"
 	: >"$dir/run/slurmctld.expected"
 	launch slurmctld "${command[@]}"
@@ -82,7 +83,7 @@ start_slurmctld() {
 # start_slurmd NAME; a cloud node counts as powered up only when it was booted after the request; DIR/run/NAME.booted
 # has another boot too
 start_slurmd() {
-	rm -f "$dir/run/slurmd.$1.pid"
+	[[ ! -e $dir/run/slurmd.$1.pid ]] || rm "$dir/run/slurmd.$1.pid"
 	: >"$dir/run/slurmd.$1.expected"
 	local -a booted=()
 	if ((cloud)) || [[ -e $dir/run/$1.booted ]]; then
@@ -103,12 +104,23 @@ await_slurmds() {
 # daemon_pid NAME: the process number in its pid file, when that process is ours
 daemon_pid() {
 	local pid=''
-	{ read -r pid <"$dir/run/$1.pid"; } 2>/dev/null || true
-	[[ $pid =~ ^[0-9]+$ && $'\n'$(our_processes)$'\n' == *$'\n'"$pid"$'\n'* ]] && printf '%s\n' "$pid"
+	known_pid "$1" || { [[ -n $pid && $'\n'$(our_processes)$'\n' == *$'\n'"$pid"$'\n'* ]]; } || return 1
+	printf '%s\n' "$pid"
 }
 
-# our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line; two commands for all of
-# /proc, since this is asked before and after every test
+# known_pid NAME: sets pid to the number in its pid file; fails unless that process has our file for what it prints. It
+# starts no process, and looks at no other cluster's.
+known_pid() {
+	local file=$dir/run/$1.pid
+	[[ $1 != munged ]] || file=$dir/munge/pid
+	pid=
+	{ read -r pid <"$file"; } 2>/dev/null || true
+	[[ $pid =~ ^[0-9]+$ ]] || pid=
+	[[ -n $pid && /proc/$pid/fd/1 -ef $dir/log/$1.out ]]
+}
+
+# our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line, with whatever pid files they have; two
+# commands for all of /proc
 our_processes() {
 	local -a files
 	mapfile -t files < <(find /proc/[0-9]*/exe -maxdepth 0 -printf '%h %l\n' 2>/dev/null |
@@ -121,15 +133,16 @@ our_processes() {
 	find "${files[@]}" -lname "*$dir/*" -printf '%h\n' 2>/dev/null | cut -d/ -f3 | sort -u || true
 }
 
-# job_processes: what the cluster's jobs run: below a slurmstepd, or in a job of this slurm.conf
-job_processes() {
+# processes_left: the cluster's daemons, what runs below them, and what has this slurm.conf in a job: below a slurmstepd that
+# has ended too
+processes_left() {
 	local -A wanted=()
-	local -a steps
+	local -a ours
 	local pid environment
-	mapfile -t steps < <(our_processes slurmstepd)
+	mapfile -t ours < <(our_processes)
 	while read -r pid; do
 		wanted[$pid]=1
-	done < <(below "${steps[@]}")
+	done < <(below "${ours[@]}")
 	while IFS= read -r environment; do
 		if grep -qsz '^SLURM_JOB_ID=' "$environment"; then
 			pid=${environment#/proc/}
@@ -160,17 +173,21 @@ below() {
 		}'
 }
 
-# note_births: when each process of now began. A number is given to another process soon after its own has ended: where
-# many clusters run, 32,768 of them last for a minute.
+# note_births PID...: when these began, which are ours at this moment. A number is given to another process soon after its own
+# has ended: where many clusters run, 32,768 of them last for a minute.
 declare -A born=()
 note_births() {
-	eval "born=($(cat /proc/[0-9]*/stat 2>/dev/null | awk '/^[0-9]+ \(/ {
-		pid = $1
-		sub(/^.*\) /, "")
-		if ($20 ~ /^[0-9]+$/) print "[" pid "]=" $20 }'))"
+	local pid stat
+	local -a fields
+	born=()
+	for pid; do
+		{ IFS= read -r stat <"/proc/$pid/stat"; } 2>/dev/null || continue
+		read -ra fields <<<"${stat##*) }"
+		born[$pid]=${fields[19]}
+	done
 }
 
-# is_same PID: it runs, and is what had this number at note_births, where that was called
+# is_same PID: it runs, and is what had this number at note_births, where that was called for it
 is_same() {
 	local stat
 	local -a fields
@@ -208,25 +225,40 @@ end_processes() {
 	await 10 none_of "$@"
 }
 
-# stop_daemons: jobs first, then the controller, the nodes, and what they left. A slurmd of 25.11 was seen that did not
-# end when its controller had, and of which five threads woke each other without a pause meanwhile: it is killed after 4 s,
-# and end_processes says so.
+# find_daemons PATTERN NAME...: sets pids to the numbers of these daemons that run: by their pid files, or where one that was
+# started has none, of all that are of this program
+find_daemons() {
+	local pattern=$1 name pid
+	shift
+	pids=()
+	for name; do
+		if known_pid "$name"; then
+			pids+=("$pid")
+		elif [[ -e $dir/run/$name.expected ]]; then
+			mapfile -t pids < <(our_processes "$pattern")
+			break
+		fi
+	done
+	note_births "${pids[@]}"
+}
+
+# stop_daemons: the controller, the nodes, and what they left. A slurmd of 25.11 was seen that did not end when its
+# controller had, and of which five threads woke each other without a pause meanwhile: it is killed after 4 s, and
+# end_processes says so.
 stop_daemons() {
 	local -a pids
-	note_births
-	mapfile -t pids < <(our_processes '^(slurmctld|memcheck)')
-	end_processes "$( ((valgrind)) && echo 180 || echo 30)" "${pids[@]}"
-	note_births
-	mapfile -t pids < <(our_processes '^slurmd')
-	end_processes "$( ((valgrind)) && echo 20 || echo 4)" "${pids[@]}"
+	find_daemons '^(slurmctld|memcheck)' slurmctld
+	end_processes "$((valgrind ? 180 : 30))" "${pids[@]}"
+	find_daemons '^slurmd' "${names[@]/#/slurmd.}"
+	end_processes "$((valgrind ? 20 : 4))" "${pids[@]}"
+	find_daemons '^munged' munged
+	signal KILL "${pids[@]}"
+	await 10 none_of "${pids[@]}" || true
 	local _
 	for _ in first 'begun meanwhile'; do
-		note_births
-		mapfile -t pids < <(
-			job_processes
-			our_processes
-		)
+		mapfile -t pids < <(processes_left)
 		((${#pids[@]})) || break
+		note_births "${pids[@]}"
 		signal KILL "${pids[@]}"
 		await 10 none_of "${pids[@]}" || say "still running: ${pids[*]}"
 	done
@@ -234,23 +266,15 @@ stop_daemons() {
 	stop_holders
 }
 
-# prints_here NAME: the process in its pid file has our file for what it prints; starts no process, and looks at no other
-# cluster's
-prints_here() {
-	local pid=''
-	{ read -r pid <"$dir/run/$1.pid"; } 2>/dev/null || true
-	[[ $pid =~ ^[0-9]+$ && /proc/$pid/fd/1 -ef $dir/log/$1.out ]]
-}
-
 # missing_daemons: a line for each daemon that was started, not stopped, and is gone
 missing_daemons() {
-	local file name
+	local file name pid
 	for file in "$dir"/run/*.expected; do
 		[[ -e $file ]] || continue
 		name=${file##*/}
 		name=${name%.expected}
 		# asked again where it is missing: slurmctld may have started anew by itself meanwhile
-		prints_here "$name" || daemon_pid "$name" >/dev/null ||
+		known_pid "$name" || daemon_pid "$name" >/dev/null ||
 			printf '%s is not running%s\n' "$name" \
 				"$(sed -n 's/^onespine-cluster: slurmctld\( ended.*\)/,\1/p' "$dir/log/$name.out" | tail -n 1)"
 	done

@@ -105,17 +105,21 @@ general_lines() {
 }
 
 default_lines() {
-	local plugin_dir=$1
+	local plugin_dir=$1 host address=127.0.0.1 cred='' auth_info="socket=$dir/munge/socket" track=linuxproc task=none
+	host=$(hostname -s)
+	[[ -z $wire ]] || address=$(wire_address "$port")
+	[[ $auth == munge ]] || cred=CredType=cred/$auth auth_info=cred_expire=120
+	((!cgroups)) || track=cgroup task=affinity,task/cgroup
 	cat <<-END
 		ClusterName=onespine
-		SlurmctldHost=$(hostname -s)($([[ -z $wire ]] && echo 127.0.0.1 || wire_address "$port"))
+		SlurmctldHost=$host($address)
 		SlurmctldPort=$port
 		SlurmdPort=$((port + 1))
 		SlurmUser=root
 		SlurmdUser=root
 		AuthType=auth/$auth
-		$([[ $auth == munge ]] || echo "CredType=cred/$auth")
-		AuthInfo=$([[ $auth == munge ]] && echo "socket=$dir/munge/socket" || echo cred_expire=120)
+		$cred
+		AuthInfo=$auth_info
 		StateSaveLocation=$dir/state
 		SlurmdSpoolDir=$dir/spool/%n
 		SlurmctldPidFile=$dir/run/slurmctld.pid
@@ -124,8 +128,8 @@ default_lines() {
 		SlurmdLogFile=$dir/log/slurmd.%n.log
 		SlurmctldDebug=verbose
 		SlurmdDebug=info
-		ProctrackType=proctrack/$( ((cgroups)) && echo cgroup || echo linuxproc)
-		TaskPlugin=$( ((cgroups)) && echo task/affinity,task/cgroup || echo task/none)
+		ProctrackType=proctrack/$track
+		TaskPlugin=task/$task
 		JobAcctGatherType=jobacct_gather/none
 		MpiDefault=none
 		MailProg=/bin/true
