@@ -120,10 +120,11 @@ libonespine_la_SOURCES += \
 	lib/env/node_facts.c lib/env/node_facts.h lib/env/node_hcas.c lib/env/node_hcas.h \
 	lib/env/node_software.c lib/env/node_software.h lib/env/rules.c lib/env/rules.h \
 	lib/env/rules_check.c lib/env/rules_private.h lib/env/rules_decide.c lib/env/script.c \
-	lib/env/script_private.h lib/env/script_commands.c lib/env/script_settings.c \
+	lib/env/script_private.h lib/env/script_commands.c lib/env/script_border.c \
+	lib/env/script_document.c lib/env/script_settings.c \
 	lib/env/script_course.c lib/env/script_course.h lib/env/script_flow.c lib/env/script_flow.h \
 	lib/env/script_layout.c lib/env/script_layout.h \
-	lib/env/script_options.c lib/env/script_options.h lib/env/script_shape.c lib/env/script_shape.h \
+	lib/env/script_options.c lib/env/script_options.h lib/env/script_gpus.c lib/env/script_shape.c lib/env/script_shape.h \
 	lib/env/script_shape_private.h lib/env/script_start.c lib/env/script_value.c lib/env/script_value.h \
 	lib/env/variables.c lib/env/variables.h \
 	lib/env/shell_text.c lib/env/shell_text.h lib/env/user_env.c lib/env/user_env.h \

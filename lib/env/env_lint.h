@@ -11,8 +11,9 @@
  *	srun --export=ALL,A=b   and sbatch, salloc
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env
- *	bash -c 'export A=b'    one level deep
- *	X=$(A=b command)        one level deep
+ *	bash -c 'export A=b'    and ssh host 'export A=b; cmd', eval 'A=b'; texts in texts too
+ *	X=$(A=b command)
+ *	cat >F <<END            the body, if the script runs or sources F after it
  *	: ${A:=b}               and A=${A:-b}: b, if nobody has said otherwise
  *	O="--export=A=b"        options in a variable or an array, for all of these programs
  *
@@ -21,7 +22,10 @@
  * (lib/env/script_options.h).
  *
  * A setting ends where the script unsets it, sets it anew or no longer exports it (unset A, A=c,
- * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. A
+ * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. So
+ * do programs that do not pass it on: `env -i`, `exec -c`, ssh, docker without -e, apptainer
+ * --cleanenv, and srun and sbatch whose --export has no ALL and does not name it (SLURM_EXPORT_ENV
+ * and #SBATCH --export count for srun). A
  * setting that ended before a program got it is gone: the lint reports nothing about it. A setting
  * in a branch, or one that a branch may unset, is in doubt. Programs are all commands but those
  * that lib/env/script_flow.h knows as none.
@@ -53,6 +57,7 @@ struct osp_setting {
 	bool in_step;	 /* each task of an srun sets it itself: srun bash -c 'A=b' */
 	bool one_node;	 /* of an srun --nodes=1 */
 	bool gone;	 /* it is unset or set anew before a program starts */
+	bool everywhere; /* each program that the script starts gets it */
 	enum osp_doubt doubt;
 	int line;
 	int column;
@@ -74,7 +79,7 @@ int osp_script_dos_line(const struct osp_script *script);
 
 struct osp_finding {
 	const struct osp_rule
-		*rule; /* of the rules, or made for this finding (V1, V2, S1 to S15) */
+		*rule; /* of the rules, or made for this finding (V1, V2, S1 to S16) */
 	const struct osp_setting *setting; /* NULL: severity missing, without a line */
 	const char *value;		   /* missing: the value to set */
 	const char *variable;		   /* missing: what to set; else the setting's */

@@ -260,6 +260,7 @@ static const char *const doubts[] = {
 	[OSP_DOUBT_NONE] = "",
 	[OSP_DOUBT_BRANCH] = " (this line may not run)",
 	[OSP_DOUBT_REPLACED] = " (another line may take it back before a program starts)",
+	[OSP_DOUBT_STARTED] = " (another program of the script may start the others)",
 };
 
 /* Prints how grave a finding is, and where. */

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -218,4 +219,6 @@ void osp_facts_take_instance(struct osp_facts *facts, const struct osp_instance 
 	}
 	if (instance->nvswitches >= 0)
 		take_word(facts, OSP_FACT_NVSWITCH, instance->nvswitches ? "yes" : "no");
+	if (instance->accelerators > 0 && instance->accelerators < INT_MAX)
+		facts->accelerators = (int)instance->accelerators;
 }

@@ -72,6 +72,7 @@ struct osp_fact {
 
 struct osp_facts {
 	struct osp_fact facts[OSP_FACT_COUNT];
+	int accelerators; /* of a node of the type; no rule asks for it. 0: unknown, or none */
 };
 
 const char *osp_fact_name(enum osp_fact_id id);

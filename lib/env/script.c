@@ -76,6 +76,7 @@ static int take_comment(void *context, const char *text, size_t bytes, int line,
 	list = osp_arena_copy(&reading->script->arena, text + start, end - start);
 	if (!list)
 		return -1;
+	osp_reading_exports(reading, list); /* sbatch sets SLURM_EXPORT_ENV to it */
 	rc = osp_reading_export_list(reading, list, &at);
 	return rc;
 }
@@ -87,8 +88,11 @@ struct osp_script *osp_script_read(const char *file, const char *text, size_t te
 {
 	struct osp_script *script = calloc(1, sizeof(*script));
 	struct osp_reading reading = {.script = script};
-	struct osp_shell_reader reader = {&reading, osp_reading_command, take_comment, false,
-					  osp_reading_mark};
+	struct osp_shell_reader reader = {.context = &reading,
+					  .command = osp_reading_command,
+					  .comment = take_comment,
+					  .mark = osp_reading_mark,
+					  .document = osp_reading_take_document};
 	int rc = -1;
 
 	if (!script) {

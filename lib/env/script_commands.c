@@ -6,7 +6,8 @@
 
 #include "lib/env/script_value.h"
 
-#define SUBSTITUTED_BYTES_MAX (4 * OSP_SCRIPT_BYTES_MAX) /* read in $(...) */
+#define INNER_BYTES_MAX (4 * OSP_SCRIPT_BYTES_MAX) /* read in texts within the script */
+#define INNER_DEPTH_MAX 8
 
 static const char *const exporters[] = {"export", "declare", "typeset", "readonly", "local", NULL};
 static const char *const launchers[] = {"srun", "sbatch", "salloc", NULL};
@@ -19,41 +20,77 @@ struct command {
 	const struct osp_shell_word *words;
 	size_t count;
 	bool leading; /* assignments may be here */
-	bool exporting, unexporting, env;
-	bool launcher, mpi, container, shell;
+	bool exporting, unexporting, env, exec, begun;
+	bool launcher, submits, mpi, container, shell, remote;
+	bool led; /* a program was named that does not run the words after it */
 };
 
-/* Reads the text after -c, one level deep. */
-static int read_inner(struct osp_reading *reading, const struct osp_shell_word *word)
+/* Returns whether a text within the present one may be read. */
+static bool may_read(const struct osp_reading *reading)
 {
-	struct osp_shell_reader reader = {reading, osp_reading_command, NULL, false,
-					  osp_reading_mark};
-	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow, !reading->evaluates);
+	return reading->depth < INNER_DEPTH_MAX && reading->inner_bytes < INNER_BYTES_MAX;
+}
+
+/* Reads a text within the present one, after may_read(): of -c, `eval` or $(...). `own`: the shell
+ * that reads the present text runs it. */
+static int read_inner(struct osp_reading *reading, const struct osp_shell_word *word, bool own)
+{
+	struct osp_shell_reader reader = {.context = reading,
+					  .command = osp_reading_command,
+					  .mark = osp_reading_mark,
+					  .document = osp_reading_take_document};
+	struct osp_flow_place place = osp_flow_enter(&reading->courses.flow, !own);
+	const struct osp_shell_word *outer = reading->outer;
+	struct osp_shell_word placed = *word;
 	bool alone = reading->alone, lasting = reading->lasting, inner = reading->inner;
+	bool one_node = reading->one_node, text_one_node = reading->text_one_node;
+	const char *exports = reading->exports;
+	size_t hidden = reading->courses.hidden_count;
 	int rc;
 
-	reading->outer = word;
+	if (placed.column) { /* else it is of a file, whose place is known */
+		osp_reading_place(reading, &placed.line, &placed.column);
+		placed.whole_lines &= !outer || outer->whole_lines;
+	}
+	reading->outer = &placed;
+	reading->depth++;
+	reading->inner_bytes += strlen(word->text);
+	reading->text_one_node = one_node;
 	rc = osp_shell_read(word->text, strlen(word->text), &reader);
-	reading->outer = NULL;
+	reading->depth--;
+	reading->outer = outer;
 	reading->alone = alone;
 	reading->lasting = lasting;
 	reading->inner = inner;
+	reading->one_node = one_node;
+	reading->text_one_node = text_one_node;
+	if (!own)
+		reading->exports = exports;
+	osp_course_reveal(&reading->courses, hidden, !own);
 	osp_flow_leave(&reading->courses.flow, place);
 	return rc;
 }
 
 /* Notes a program or a builtin, which decides what its arguments may set. */
-static void note_program(struct command *command, const char *word)
+static void note_program(struct osp_reading *reading, struct command *command, size_t index)
 {
-	const char *name = osp_shell_base_name(word);
+	const char *name = osp_shell_base_name(command->words[index].text);
 
+	command->exec = !command->begun && !strcmp(name, "exec");
+	command->begun = true;
 	command->leading = !strcmp(name, "env") || !strcmp(name, "exec");
 	command->exporting |= osp_shell_is_one_of(name, exporters);
 	command->env |= !strcmp(name, "env");
 	command->launcher |= osp_shell_is_one_of(name, launchers);
+	command->submits |= !strcmp(name, "sbatch") || !strcmp(name, "salloc");
 	command->mpi |= osp_shell_is_one_of(name, mpi);
 	command->container |= osp_shell_is_one_of(name, containers);
 	command->shell |= osp_shell_is_one_of(name, shells);
+	command->remote |= !command->led && osp_border_is_remote(name);
+	if (!command->led)
+		osp_reading_border(reading, name, command->words + index + 1,
+				   command->count - index - 1);
+	command->led |= !osp_border_leads_on(command->words, index);
 }
 
 static const char *after(const char *word, const char *prefix)
@@ -85,20 +122,69 @@ static size_t find_command(const struct command *command, size_t index)
 	return index < command->count ? index : command->count;
 }
 
+/* Reads a text that the command has a shell run. */
+static int read_run(struct osp_reading *reading, const struct command *command,
+		    const struct osp_shell_word *word)
+{
+	bool step = reading->step, ranks = reading->ranks;
+	int rc;
+
+	reading->step |= command->launcher && !command->submits;
+	reading->ranks |= command->mpi;
+	rc = read_inner(reading, word, false);
+	reading->step = step;
+	reading->ranks = ranks;
+	reading->inner = true;
+	return rc;
+}
+
 /* Reads the text that a shell's -c at `index` gives it. Returns how many words that are, 0 for
  * none, or -1. */
 static int take_text(struct osp_reading *reading, const struct command *command, size_t index)
 {
 	size_t at = find_command(command, index);
+
+	if (at >= command->count || !may_read(reading))
+		return 0;
+	return read_run(reading, command, &command->words[at]) ? -1 : (int)(at - index + 1);
+}
+
+/* Reads a file that the script has written, at a word that runs it. Returns 1 if it did, 0 if there
+ * is none, or -1. */
+static int take_document(struct osp_reading *reading, const struct command *command,
+			 const struct osp_shell_word *word)
+{
+	static const char *const sources[] = {".", "source", NULL};
+	const struct osp_document_read *document = osp_reading_document(reading, word->text);
+	struct osp_shell_word text = {.whole_lines = true};
+	bool own = osp_shell_is_one_of(command->words[0].text, sources);
 	int rc;
 
-	if (at >= command->count)
+	if (!document || !may_read(reading) ||
+	    (command->led && !command->launcher && !command->shell && !own))
 		return 0;
-	reading->step = command->launcher;
-	rc = read_inner(reading, &command->words[at]);
-	reading->step = false;
+	text.text = document->text;
+	text.line = document->line;
+	if (!own)
+		return read_run(reading, command, &text) ? -1 : 1;
+	rc = read_inner(reading, &text, true);
 	reading->inner = true;
-	return rc ? -1 : (int)(at - index + 1);
+	return rc ? -1 : 1;
+}
+
+/* Takes the list of --export: what it does not name is hidden, unless it has ALL. Beside ALL srun
+ * takes a value of the list only for a variable that is not exported (slurm 25.11
+ * src/srun/launch.c, _build_user_env(); the same in 22.05); sbatch takes it in any case. */
+static int take_exports(struct osp_reading *reading, const struct command *command,
+			const char *list, const struct osp_shell_word *word)
+{
+	bool all = osp_reading_hide_but(reading, list);
+	int rc;
+
+	reading->yields = all && !command->submits;
+	rc = osp_reading_export_list(reading, list, word);
+	reading->yields = false;
+	return rc;
 }
 
 /* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
@@ -111,18 +197,22 @@ static int take_option(struct osp_reading *reading, const struct command *comman
 	int rc = 0;
 
 	if (command->launcher && (value = after(word->text, "--export=")))
-		return osp_reading_export_list(reading, value, word) ? -1 : 1;
+		return take_exports(reading, command, value, word) ? -1 : 1;
 	if (command->container && (value = after(word->text, "--env=")))
 		return osp_reading_assign(reading, value, strlen(value), word) ? -1 : 1;
-	if (!next)
-		return 0;
+	if (reading->document_count && (rc = take_document(reading, command, word)))
+		return rc;
+	if (!next) /* of ssh the last word is a text, if it is several */
+		return command->remote && strpbrk(word->text, " \t\n") && may_read(reading)
+			       ? (read_run(reading, command, word) ? -1 : 1)
+			       : 0;
 	if (command->launcher && !strcmp(word->text, "--export"))
-		rc = osp_reading_export_list(reading, next->text, next);
+		rc = take_exports(reading, command, next->text, next);
 	else if ((command->mpi && !strcmp(word->text, "-x")) ||
 		 (command->container &&
 		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
 		rc = osp_reading_assign(reading, next->text, strlen(next->text), next);
-	else if (command->shell && !reading->outer && gives_command(word->text))
+	else if (command->shell && gives_command(word->text))
 		return take_text(reading, command, index);
 	else if (command->mpi && index + 2 < command->count &&
 		 (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
@@ -155,9 +245,9 @@ static int take_options_in(struct osp_reading *reading, const struct osp_shell_w
 	struct osp_shell_word inner = *word;
 
 	inner.text = value;
-	if (reading->outer || value[strspn(value, " \t\n")] != '-')
+	if (value[strspn(value, " \t\n")] != '-' || !may_read(reading))
 		return 0;
-	return read_inner(reading, &inner);
+	return read_inner(reading, &inner, false);
 }
 
 static bool is_only_assignments(const struct osp_shell_word *words, size_t count)
@@ -181,65 +271,78 @@ static void take_unset(struct osp_reading *reading, const struct osp_shell_word 
 		if (*name == '-')
 			continue;
 		osp_reading_end(reading, name, strlen(name), OSP_COURSE_UNSET);
-		if (reading->outer)
-			osp_reading_hide(reading, name);
+		if (reading->outer && osp_flow_is_sure_in_text(&reading->courses.flow))
+			osp_reading_hide(reading, name, true);
 	}
 }
 
-/* Takes an option of `env` that hides a variable: -u A, -uA, --unset=A. */
-static void take_env_option(struct osp_reading *reading, const struct command *command,
-			    size_t index)
+/* Takes an option of `env` that hides a variable: -u A, -uA, --unset=A; or all of them: -i, as -c
+ * of `exec` does. Returns how many words it has. */
+static size_t take_env_option(struct osp_reading *reading, const struct command *command,
+			      size_t index)
 {
 	const char *text = command->words[index].text, *name = NULL;
+	bool letters = text[1] != '-', next = index + 1 < command->count;
 
-	if (!strcmp(text, "-u") || !strcmp(text, "--unset"))
-		name = index + 1 < command->count ? command->words[index + 1].text : NULL;
+	if (command->exec) {
+		if (letters && strchr(text, 'c'))
+			osp_course_hide_all(&reading->courses, NULL);
+		return 1 + (next && !strcmp(text, "-a"));
+	}
+	if (!text[1] || !strcmp(text, "--ignore-environment") ||
+	    (letters && strchr("i0v", text[1]) && strchr(text, 'i')))
+		osp_course_hide_all(&reading->courses, NULL);
+	next &= !strcmp(text, "-u") || !strcmp(text, "--unset") || !strcmp(text, "-C") ||
+		!strcmp(text, "--chdir");
+	if (next && strchr("uU", text[1] == '-' ? text[2] : text[1]))
+		name = command->words[index + 1].text;
 	else if (after(text, "--unset="))
 		name = after(text, "--unset=");
-	else if (after(text, "-u"))
+	else if (!next && after(text, "-u"))
 		name = after(text, "-u");
-	if (name)
-		osp_reading_hide(reading, name);
+	if (name && *name)
+		osp_reading_hide(reading, name, false);
+	return 1 + next;
 }
 
-/* Takes a word that is no setting and no option of a launcher. */
-static void take_word(struct osp_reading *reading, struct command *command, size_t index)
+/* Takes a word that is no setting and no option of a launcher. Returns how many words it took. */
+static size_t take_word(struct osp_reading *reading, struct command *command, size_t index)
 {
 	const char *text = command->words[index].text;
 
-	if (command->env && command->leading && *text == '-')
-		take_env_option(reading, command, index);
+	if ((command->env || command->exec) && command->leading && *text == '-')
+		return take_env_option(reading, command, index);
 	if (command->exporting)
 		command->unexporting |= !strcmp(text, "-n") || !strcmp(text, "+x");
-	if (command->leading && *text == '-') /* env -i A=b: options end nothing */
-		return;
+	if (command->leading && *text == '-') /* options end nothing */
+		return 1;
 	if (command->exporting && command->unexporting)
 		osp_reading_end(reading, text, strlen(text), OSP_COURSE_UNEXPORTED);
 	else if (command->exporting)
 		osp_reading_export(reading, text, strlen(text));
-	note_program(command, text);
+	note_program(reading, command, index);
 	reading->lasting |= command->exporting;
+	return 1;
 }
 
 /* Reads the text of each $(...) in a word. Its options are not those of the job's steps. */
 static int take_substitutions(struct osp_reading *reading, const struct osp_shell_word *word)
 {
-	const char *at = word->text, *end = at + strlen(at), *body;
+	const char *at = word->text, *end = at + strlen(at), *counted = at, *body;
 	struct osp_shell_word inner = *word;
 	bool before = reading->in_words;
 	size_t bytes;
 	int rc = 0;
 
 	reading->in_words = true;
-	while (!rc && word->unexpanded && !reading->outer &&
-	       reading->substituted_bytes < SUBSTITUTED_BYTES_MAX &&
+	while (!rc && word->unexpanded && may_read(reading) &&
 	       (body = osp_shell_substitution(at, (size_t)(end - at), &bytes))) {
-		reading->substituted_bytes += bytes;
 		if (word->whole_lines)
-			inner.line += osp_shell_line_feeds(at, (size_t)(body - at));
-		at = body;
+			inner.line += osp_shell_line_feeds(counted, (size_t)(body - counted));
+		counted = body;
+		at = body + bytes;
 		inner.text = osp_arena_copy(&reading->script->arena, body, bytes);
-		rc = inner.text ? read_inner(reading, &inner) : -1;
+		rc = inner.text ? read_inner(reading, &inner, false) : -1;
 	}
 	reading->in_words = before;
 	return rc;
@@ -274,6 +377,7 @@ static int take_words(struct osp_reading *reading, struct command *command)
 	for (size_t i = 0; i < command->count;) {
 		const struct osp_shell_word *word = &command->words[i];
 		int taken = take_option(reading, command, i);
+		size_t words = 1;
 
 		if (taken < 0)
 			return -1;
@@ -283,15 +387,15 @@ static int take_words(struct osp_reading *reading, struct command *command)
 		}
 		if (!(command->leading || command->exporting) ||
 		    !osp_shell_is_assignment(word->text, &name_bytes))
-			take_word(reading, command, i);
+			words = take_word(reading, command, i);
 		else if (osp_reading_assign(reading, word->text, strlen(word->text), word) ||
 			 take_options_in(reading, word))
 			return -1;
 		else if (command->unexporting)
 			osp_reading_end(reading, word->text, name_bytes, OSP_COURSE_UNEXPORTED);
-		if (take_expansions(reading, word, 1))
+		if (take_expansions(reading, word, words))
 			return -1;
-		i++;
+		i += words;
 	}
 	return 0;
 }
@@ -339,10 +443,8 @@ static int take_builtin(struct osp_reading *reading, const struct osp_shell_word
 	const char *name = words[0].text;
 	int rc;
 
-	if (!strcmp(name, "eval") && count == 2 && !words[1].unexpanded && !reading->outer) {
-		reading->evaluates = true;
-		rc = read_inner(reading, &words[1]);
-		reading->evaluates = false;
+	if (!strcmp(name, "eval") && count == 2 && !words[1].unexpanded && may_read(reading)) {
+		rc = read_inner(reading, &words[1], true);
 		reading->inner = true;
 		return rc;
 	}
@@ -391,10 +493,10 @@ static int keep_options(struct osp_reading *reading, const struct osp_shell_word
 		return -1;
 	for (size_t i = before; i < kept->count; i++)
 		osp_reading_place(reading, &kept->list[i].line, &kept->list[i].column);
-	if (!reading->outer)
-		reading->one_node =
-			kept->commands > steps &&
-			osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1;
+	reading->one_node =
+		reading->text_one_node ||
+		(kept->commands > steps &&
+		 osp_option_number(osp_command_option(kept, kept->commands, "nodes")) == 1);
 	return 0;
 }
 
@@ -428,15 +530,21 @@ static void note_starts(struct osp_reading *reading, const struct osp_shell_word
 
 	if (!reading->inner && count && osp_shell_is_one_of(words[0].text, readers))
 		osp_course_may_start(&reading->courses);
-	if (!reading->inner && osp_flow_starts_program(&reading->courses.flow, words, count))
-		osp_course_start(&reading->courses, reading->script->settings);
+	if (reading->inner || !osp_flow_starts_program(&reading->courses.flow, words, count))
+		return;
+	osp_course_start(&reading->courses, reading->script->settings);
+	if (!reading->in_words)
+		osp_script_options_note_program(&reading->script->options, words, count);
 }
 
 int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count)
 {
 	struct osp_reading *reading = context;
 	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
+	size_t hidden = reading->courses.hidden_count;
+	const char *exports = reading->exports;
 
+	osp_course_loop(&reading->courses, reading->script->settings, reading->courses.flow.looped);
 	osp_course_part(&reading->courses, reading->script->settings, reading->courses.flow.parted);
 	reading->begun = true;
 	reading->inner = false;
@@ -445,12 +553,17 @@ int osp_reading_command(void *context, const struct osp_shell_word *words, size_
 	end_loop_variable(reading, words, skipped);
 	words += skipped;
 	count -= skipped;
-	reading->alone = reading->lasting = is_only_assignments(words, count);
+	reading->alone = is_only_assignments(words, count);
+	reading->lasting = reading->alone && !osp_flow_in_array(&reading->courses.flow);
 	if (!reading->in_words && keep_options(reading, words, count))
 		return -1;
 	if (take_settings(reading, words, count))
 		return -1;
 	note_starts(reading, words, count);
+	if (reading->exports_once)
+		reading->exports = exports;
+	reading->exports_once = false;
+	osp_course_reveal(&reading->courses, hidden, false);
 	if (!reading->outer)
 		osp_course_command_ends(&reading->courses);
 	return 0;

@@ -14,8 +14,12 @@ struct osp_setting_course {
 	bool unexported;     /* the last of these */
 	bool may_have_ended; /* a branch ended it */
 	bool hidden;	     /* a program was started without it */
-	size_t starts;	     /* the programs that were started before it, and those without it */
+	bool passes;	     /* it is not hidden with all others */
+	bool looped;	     /* it may reach a program in a loop's next round */
+	size_t first_starts; /* the programs that were started before it */
+	size_t starts;	     /* these, and those without it */
 	uint32_t ended_in;   /* the block that ended it, if no program had got it */
+	size_t last_starts;  /* if it ended: the programs that were started before that */
 };
 
 int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, bool lasts)
@@ -23,8 +27,11 @@ int osp_course_begin(struct osp_courses *courses, struct osp_setting *setting, b
 	if (osp_make_room((void **)&courses->list, &courses->room, courses->count,
 			  sizeof(*courses->list)))
 		return -1;
-	courses->list[courses->count++] = (struct osp_setting_course){
-		.block = osp_flow_block(&courses->flow), .lasts = lasts, .starts = courses->starts};
+	courses->list[courses->count++] =
+		(struct osp_setting_course){.block = osp_flow_block(&courses->flow),
+					    .lasts = lasts,
+					    .first_starts = courses->starts,
+					    .starts = courses->starts};
 	if (osp_flow_may_not_run(&courses->flow, courses->list[courses->count - 1].block))
 		setting->doubt = OSP_DOUBT_BRANCH;
 	return courses->flow.failed ? -1 : 0;
@@ -72,8 +79,11 @@ static void end_one(struct osp_courses *courses, size_t index, struct osp_settin
 	} else if (osp_flow_within(flow, course->block, sure)) {
 		course->ended = true;
 		course->ended_in = unused ? block : 0;
+		course->last_starts = courses->starts;
 		course->unexported = how == OSP_COURSE_UNEXPORTED;
-		setting->gone = unused;
+		setting->gone = unused && !course->looped;
+		if (unused && course->looped && setting->doubt == OSP_DOUBT_NONE)
+			setting->doubt = OSP_DOUBT_REPLACED;
 	} else if (osp_flow_within(flow, sure, course->block)) {
 		course->may_have_ended = true;
 		if (unused && setting->doubt == OSP_DOUBT_NONE)
@@ -114,10 +124,38 @@ void osp_course_export(struct osp_courses *courses, struct osp_setting *settings
 	}
 }
 
-void osp_course_hide(struct osp_courses *courses, const char *name)
+static void hide(struct osp_courses *courses, struct osp_course_hidden hidden)
 {
+	hidden.before = courses->count;
 	if (courses->hidden_count < OSP_COURSE_HIDDEN_MAX && courses->ends++ < OSP_COURSE_ENDS_MAX)
-		courses->hidden[courses->hidden_count++] = name;
+		courses->hidden[courses->hidden_count++] = hidden;
+}
+
+void osp_course_hide(struct osp_courses *courses, const char *name, bool lasts)
+{
+	hide(courses, (struct osp_course_hidden){.name = name, .lasts = lasts});
+}
+
+void osp_course_hide_all(struct osp_courses *courses, const char *but)
+{
+	hide(courses, (struct osp_course_hidden){.but = but});
+}
+
+void osp_course_reveal(struct osp_courses *courses, size_t count, bool all)
+{
+	size_t kept = count;
+
+	for (size_t i = count; i < courses->hidden_count && !all; i++) {
+		if (courses->hidden[i].lasts)
+			courses->hidden[kept++] = courses->hidden[i];
+	}
+	if (kept < courses->hidden_count)
+		courses->hidden_count = kept;
+}
+
+void osp_course_passes(struct osp_courses *courses)
+{
+	courses->list[courses->count - 1].passes = true;
 }
 
 /* Notes that the program about to start does not get the setting. */
@@ -127,15 +165,31 @@ static void miss_start(struct osp_setting_course *course)
 	course->hidden = true;
 }
 
-/* Notes that the program about to start does not get the variable's settings from before the
- * command. */
-static void start_without(struct osp_courses *courses, const struct osp_setting *settings,
-			  const char *name)
+/* Returns whether the name is one of those between commas. */
+static bool is_listed(const char *list, const char *name)
 {
-	for (size_t i = 0; i < courses->before; i++) {
+	size_t length, name_bytes = strlen(name);
+
+	for (; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		if (length == name_bytes && !strncmp(list, name, length))
+			return true;
+	}
+	return false;
+}
+
+/* Notes that the program about to start does not get the settings that are hidden from it. */
+static void start_without(struct osp_courses *courses, const struct osp_setting *settings,
+			  const struct osp_course_hidden *hidden)
+{
+	for (size_t i = 0; i < hidden->before && i < courses->count; i++) {
 		struct osp_setting_course *course = &courses->list[i];
 
-		if (course->lasts && is_unused(courses, course) && !strcmp(settings[i].name, name))
+		if (!(course->lasts || i >= courses->before) || !is_unused(courses, course))
+			continue;
+		if (hidden->name ? !strcmp(settings[i].name, hidden->name)
+				 : !course->passes && !(hidden->but &&
+							is_listed(hidden->but, settings[i].name)))
 			miss_start(course);
 	}
 }
@@ -178,9 +232,9 @@ static void start_within(struct osp_courses *courses, struct osp_setting *settin
 void osp_course_start(struct osp_courses *courses, struct osp_setting *settings)
 {
 	for (size_t i = 0; i < courses->hidden_count; i++)
-		start_without(courses, settings, courses->hidden[i]);
+		start_without(courses, settings, &courses->hidden[i]);
 	start_within(courses, settings);
-	courses->starts++;
+	courses->flow.starts = ++courses->starts;
 	osp_flow_note_start(&courses->flow, courses->starts);
 }
 
@@ -198,9 +252,48 @@ void osp_course_part(struct osp_courses *courses, struct osp_setting *settings, 
 		/* what started in the block since then was without it */
 		*course = (struct osp_setting_course){.block = course->block,
 						      .lasts = course->lasts,
+						      .passes = course->passes,
+						      .looped = course->looped,
+						      .first_starts = course->first_starts,
 						      .hidden = course->starts != courses->starts,
 						      .starts = courses->starts};
 		settings[i].gone = false;
+	}
+}
+
+/* Returns whether another setting of the variable replaces this one in each round of the loop
+ * before the loop starts a program. */
+static bool begins_round(const struct osp_courses *courses, const struct osp_setting *settings,
+			 size_t index, uint32_t loop)
+{
+	const struct osp_flow *flow = &courses->flow;
+	size_t starts = osp_flow_starts_before(flow, loop);
+
+	for (size_t i = 0; i < index; i++) {
+		const struct osp_setting_course *one = &courses->list[i];
+
+		if (one->lasts && osp_flow_within(flow, one->block, loop) &&
+		    one->first_starts <= starts && !settings[i].fallback && !settings[i].adds &&
+		    !strcmp(settings[i].name, settings[index].name) &&
+		    osp_flow_in_each_round(flow, one->block, loop))
+			return true;
+	}
+	return false;
+}
+
+void osp_course_loop(struct osp_courses *courses, const struct osp_setting *settings, uint32_t loop)
+{
+	if (!loop || osp_flow_starts_before(&courses->flow, loop) == courses->starts ||
+	    courses->ends++ >= OSP_COURSE_ENDS_MAX)
+		return;
+	for (size_t i = 0; i < courses->count; i++) {
+		struct osp_setting_course *course = &courses->list[i];
+
+		if (!course->lasts || course->looped || !is_unused(courses, course) ||
+		    !osp_flow_lasts_to(&courses->flow, course->block, loop) ||
+		    courses->ends++ >= OSP_COURSE_ENDS_MAX)
+			continue;
+		course->looped = !begins_round(courses, settings, i, loop);
 	}
 }
 
@@ -216,7 +309,8 @@ static bool ended_within(const struct osp_courses *courses, size_t setting, uint
 }
 
 enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
-					const struct osp_setting *settings, const char *name)
+					const struct osp_setting *settings, const char *name,
+					bool exported)
 {
 	uint32_t block = courses->flow.at.block;
 	enum osp_course_stand stand = OSP_COURSE_STANDS_NOT;
@@ -225,7 +319,8 @@ enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
 		const struct osp_setting_course *course = &courses->list[i];
 		uint32_t subshell;
 
-		if (!course->lasts || course->ended || strcmp(settings[i].name, name) != 0 ||
+		if (!(course->lasts || (exported && i >= courses->before)) || course->ended ||
+		    strcmp(settings[i].name, name) != 0 || (exported && settings[i].own) ||
 		    !osp_flow_together(&courses->flow, course->block, block))
 			continue;
 		subshell = osp_flow_subshell(&courses->flow, course->block);
@@ -252,15 +347,34 @@ void osp_course_command_ends(struct osp_courses *courses)
 	courses->before = courses->count;
 }
 
+/* Returns whether each program that the script starts gets the setting. */
+static bool is_everywhere(const struct osp_courses *courses,
+			  const struct osp_setting_course *course,
+			  const struct osp_setting *setting)
+{
+	if (!courses->starts || setting->doubt != OSP_DOUBT_NONE || course->starts)
+		return false;
+	if (!course->lasts)
+		return courses->starts == 1;
+	return !course->may_have_ended &&
+	       (!course->ended || course->last_starts == courses->starts) &&
+	       osp_flow_last_start(&courses->flow, course->block, courses->starts) ==
+		       courses->starts;
+}
+
 void osp_course_finish(const struct osp_courses *courses, struct osp_setting *settings)
 {
 	for (size_t i = 0; i < courses->count; i++) {
 		const struct osp_setting_course *course = &courses->list[i];
 
-		if ((course->hidden && is_unused(courses, course)) ||
-		    (course->lasts &&
-		     osp_flow_starts_none(&courses->flow, course->block, course->starts)))
-			settings[i].gone = true;
+		settings[i].everywhere = is_everywhere(courses, course, &settings[i]);
+		if (!(course->hidden && is_unused(courses, course)) &&
+		    !(course->lasts &&
+		      osp_flow_starts_none(&courses->flow, course->block, course->starts)))
+			continue;
+		settings[i].gone |= !course->looped;
+		if (course->looped && settings[i].doubt == OSP_DOUBT_NONE)
+			settings[i].doubt = OSP_DOUBT_REPLACED;
 	}
 }
 

@@ -29,7 +29,12 @@ struct osp_courses {
 	uint32_t count, room;
 	size_t starts; /* programs so far */
 	size_t ends;   /* names that were hidden or ended so far */
-	const char *hidden[OSP_COURSE_HIDDEN_MAX];
+	struct osp_course_hidden {
+		const char *name; /* NULL: all variables */
+		const char *but;  /* and these not, of all: names between commas */
+		size_t before;	  /* of the settings before this one */
+		bool lasts;	  /* for the rest of the text, not for one command */
+	} hidden[OSP_COURSE_HIDDEN_MAX];
 	size_t hidden_count;
 	size_t before; /* settings before the command that is in no other */
 	struct osp_course_within {
@@ -58,8 +63,24 @@ void osp_course_end(struct osp_courses *courses, struct osp_setting *settings, c
 void osp_course_export(struct osp_courses *courses, struct osp_setting *settings, const char *name,
 		       size_t name_bytes);
 
-/* Hides a variable from the programs of the present command. `name` must outlive it. */
-void osp_course_hide(struct osp_courses *courses, const char *name);
+/* Hides the settings of a variable so far from the programs of the present command; `lasts`: from
+ * those after it too, to the end of the text (osp_course_reveal()). `name` must outlive it. */
+void osp_course_hide(struct osp_courses *courses, const char *name, bool lasts);
+
+/* Hides the settings of all variables so far from the programs of the present command, but of those
+ * that `but` names between commas, and of those that pass everywhere. `but` must outlive it. */
+void osp_course_hide_all(struct osp_courses *courses, const char *but);
+
+/* Takes back what was hidden since there were `count` of it; `all`: also what lasts. */
+void osp_course_reveal(struct osp_courses *courses, size_t count, bool all);
+
+/* Notes that the newest setting reaches programs from which all is hidden. */
+void osp_course_passes(struct osp_courses *courses);
+
+/* Notes that a loop ended, so that what its body set after a program may reach that in the next
+ * round; 0: none did. */
+void osp_course_loop(struct osp_courses *courses, const struct osp_setting *settings,
+		     uint32_t loop);
 
 /* Notes that the present command starts a program. */
 void osp_course_start(struct osp_courses *courses, struct osp_setting *settings);
@@ -69,9 +90,11 @@ void osp_course_part(struct osp_courses *courses, struct osp_setting *settings, 
 
 enum osp_course_stand { OSP_COURSE_STANDS_NOT, OSP_COURSE_MAY_STAND, OSP_COURSE_STANDS };
 
-/* Returns whether a setting of the variable is in force at the present command. */
+/* Returns whether a setting of the variable is in force at the present command; `exported`: one
+ * that programs get. */
 enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
-					const struct osp_setting *settings, const char *name);
+					const struct osp_setting *settings, const char *name,
+					bool exported);
 
 /* Notes that the present command may start a program that the script does not name, which counts
  * only for settings that a subshell would take along. */

@@ -19,6 +19,7 @@ struct osp_flow_block {
 	bool process;  /* it is a process of its own though no subshell: $(...), bash -c, a group
 			  before or after a pipe */
 	size_t last_start; /* of a process: the number of the last program that it starts */
+	size_t starts;	   /* of a loop: the programs before it */
 };
 
 static const struct osp_flow_block script = {.kind = SCRIPT};
@@ -221,8 +222,10 @@ static void begin_loop(struct osp_flow *flow, const char *how, const struct osp_
 	else
 		sure = count == 1 && osp_shell_is_one_of(words[0].text, *how == 'w' ? yes : no);
 	push(flow, LOOP, flow->at.optional);
-	if (block_at(flow, flow->at.block)->kind == LOOP)
-		flow->blocks[flow->at.block - 1].sure = sure;
+	if (block_at(flow, flow->at.block)->kind != LOOP)
+		return;
+	flow->blocks[flow->at.block - 1].sure = sure;
+	flow->blocks[flow->at.block - 1].starts = flow->starts;
 }
 
 /* Notes one reserved word. Returns how many words it takes; 0: it is none. */
@@ -253,6 +256,7 @@ static size_t take_reserved(struct osp_flow *flow, const struct osp_shell_word *
 		loop = innermost(flow, LOOP);
 		next_clause(flow, LOOP, !block_at(flow, loop)->sure);
 	} else if (!strcmp(word, "done")) {
+		flow->looped = innermost(flow, LOOP);
 		pop(flow, LOOP);
 	} else if (!strcmp(word, "case")) {
 		push(flow, CASE, flow->at.optional);
@@ -293,7 +297,7 @@ size_t osp_flow_command(struct osp_flow *flow, const struct osp_shell_word *word
 	bool negated = false, listed = flow->at.listed;
 	size_t at = 0, taken;
 
-	flow->at.own = flow->parted = 0;
+	flow->at.own = flow->parted = flow->looped = 0;
 	if (kind == ARRAY)
 		return 0;
 	if (kind == CASE && strcmp(words[0].text, "esac") != 0)
@@ -347,6 +351,19 @@ bool osp_flow_now_may_not_run(const struct osp_flow *flow)
 	return flow->at.optional || block_at(flow, flow->at.block)->may_not_run;
 }
 
+bool osp_flow_is_sure_in_text(const struct osp_flow *flow)
+{
+	uint32_t block = osp_flow_as_sure(flow, flow->at.block);
+
+	return !flow->at.optional && !flow->at.piped && !flow->at.apart &&
+	       (!block || block_at(flow, block)->kind == FUNCTION);
+}
+
+bool osp_flow_in_array(const struct osp_flow *flow)
+{
+	return block_at(flow, flow->at.block)->kind == ARRAY;
+}
+
 bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block)
 {
 	return block_at(flow, block)->may_not_run;
@@ -397,6 +414,35 @@ uint32_t osp_flow_as_sure(const struct osp_flow *flow, uint32_t block)
 	       block_at(flow, block)->kind != FUNCTION)
 		block = block_at(flow, block)->parent;
 	return block;
+}
+
+size_t osp_flow_last_start(const struct osp_flow *flow, uint32_t block, size_t all)
+{
+	while (block && !is_subshell(block_at(flow, block)) && !block_at(flow, block)->process)
+		block = block_at(flow, block)->parent;
+	return block ? block_at(flow, block)->last_start : all;
+}
+
+size_t osp_flow_starts_before(const struct osp_flow *flow, uint32_t loop)
+{
+	return block_at(flow, loop)->starts;
+}
+
+bool osp_flow_lasts_to(const struct osp_flow *flow, uint32_t block, uint32_t loop)
+{
+	uint32_t subshell = osp_flow_subshell(flow, block);
+
+	return osp_flow_together(flow, block, loop) && osp_flow_within(flow, block, loop) &&
+	       (!subshell || osp_flow_within(flow, loop, subshell));
+}
+
+bool osp_flow_in_each_round(const struct osp_flow *flow, uint32_t block, uint32_t loop)
+{
+	uint32_t sure = osp_flow_as_sure(flow, block);
+
+	while (block && block_at(flow, block)->parent != loop)
+		block = block_at(flow, block)->parent;
+	return block && osp_flow_within(flow, block, sure);
 }
 
 /* The shell's builtins, and tools that prepare a job and read no variable that rules are about. */

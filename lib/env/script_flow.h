@@ -41,6 +41,8 @@ struct osp_flow {
 	uint32_t count, room;
 	uint32_t parted; /* the block that the command ends before a | or &, so that it was a
 			    subshell; 0: none */
+	uint32_t looped; /* the loop that the command ends; 0: none */
+	size_t starts;	 /* programs so far, of whom the caller keeps count */
 	struct osp_flow_place at;
 	bool failed; /* memory ran out */
 };
@@ -61,6 +63,12 @@ uint32_t osp_flow_block(struct osp_flow *flow);
 /* Returns whether the command that was noted last may not run. */
 bool osp_flow_now_may_not_run(const struct osp_flow *flow);
 
+/* Returns whether that command runs whenever the text does in which it is (osp_flow_enter()). */
+bool osp_flow_is_sure_in_text(const struct osp_flow *flow);
+
+/* Returns whether that command is the words of an array. */
+bool osp_flow_in_array(const struct osp_flow *flow);
+
 /* Returns whether commands of the block may not run. */
 bool osp_flow_may_not_run(const struct osp_flow *flow, uint32_t block);
 
@@ -80,6 +88,20 @@ void osp_flow_note_start(struct osp_flow *flow, size_t number);
 /* Returns whether the block lies in a process of its own (a subshell, $(...), bash -c) that starts
  * no program with a higher number than this. */
 bool osp_flow_starts_none(const struct osp_flow *flow, uint32_t block, size_t number);
+
+/* Returns the number of the last program that the process around the block starts; `all` if that is
+ * the script's own. */
+size_t osp_flow_last_start(const struct osp_flow *flow, uint32_t block, size_t all);
+
+/* Returns the number of programs that were started before the loop. */
+size_t osp_flow_starts_before(const struct osp_flow *flow, uint32_t loop);
+
+/* Returns whether the block lies in the body of the loop and in no process or function of its own
+ * there, so that what it sets lasts to the next round. */
+bool osp_flow_lasts_to(const struct osp_flow *flow, uint32_t block, uint32_t loop);
+
+/* Returns whether the block, in the body of the loop, runs in each round. */
+bool osp_flow_in_each_round(const struct osp_flow *flow, uint32_t block, uint32_t loop);
 
 /* Returns the outermost block, in its function and subshell, that runs only if this one does
  * too. */

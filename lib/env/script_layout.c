@@ -306,7 +306,8 @@ static int take_words(void *context, const struct osp_shell_word *words, size_t 
 /* Reads options in a text of their own: A='--x 8', bash -c '...'. */
 static int take_inner(struct finding *finding, const struct osp_shell_word *word, const char *text)
 {
-	struct osp_shell_reader reader = {finding, take_words, NULL, true, NULL};
+	struct osp_shell_reader reader = {
+		.context = finding, .command = take_words, .variables = true};
 	int rc;
 
 	if (finding->inner || !strpbrk(text, " \t\n"))
@@ -419,7 +420,8 @@ static int read_all(const char *file, const char *text, size_t text_bytes, bool 
 	struct osp_script *script = osp_script_read(file, text, text_bytes, error);
 	struct finding finding = {
 		.file = file, .script = script, .found = found, .said = said, .error = error};
-	struct osp_shell_reader reader = {&finding, take_words, NULL, true, NULL};
+	struct osp_shell_reader reader = {
+		.context = &finding, .command = take_words, .variables = true};
 	int rc;
 
 	memset(found, 0, sizeof(*found));

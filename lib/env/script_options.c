@@ -202,6 +202,14 @@ static bool wants_next(const char *word, int index, const char *value)
 	return word[1] && !word[2] && !strchr(letters_alone, word[1]);
 }
 
+bool osp_srun_option_takes_next(const char *word)
+{
+	const char *value = NULL;
+	int index = slurm_option(word, &value);
+
+	return wants_next(word, index, value);
+}
+
 /* --- srun and programs ------------------------------------------------------------------------ */
 
 /* Reads the words of srun up to its program. Returns the program's index, or SIZE_MAX if memory ran
@@ -391,6 +399,12 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 			return -1;
 	}
 	return at == SIZE_MAX ? -1 : 0;
+}
+
+void osp_script_options_note_program(struct osp_script_options *options,
+				     const struct osp_shell_word *words, size_t count)
+{
+	options->may_start_elsewhere |= find_torchrun(words, count) == count;
 }
 
 /* --- #SBATCH ---------------------------------------------------------------------------------- */

@@ -23,8 +23,9 @@
 /* Why a setting or an option may not take effect (lib/env/script_flow.h). */
 enum osp_doubt {
 	OSP_DOUBT_NONE,
-	OSP_DOUBT_BRANCH,  /* its line may not run */
-	OSP_DOUBT_REPLACED /* a line that may run takes it back before a program starts */
+	OSP_DOUBT_BRANCH,   /* its line may not run */
+	OSP_DOUBT_REPLACED, /* a line that may run takes it back before a program starts */
+	OSP_DOUBT_STARTED   /* a program may start what the script seems not to */
 };
 
 enum osp_option_of {
@@ -52,10 +53,11 @@ struct osp_script_option {
 struct osp_script_options {
 	struct osp_script_option *list;
 	uint32_t count, room;
-	size_t commands, calls; /* seen so far */
-	bool starts_elsewhere;	/* a command starts, or may start, programs on other nodes: srun,
+	size_t commands, calls;	  /* seen so far */
+	bool starts_elsewhere;	  /* a command starts, or may start, programs on other nodes: srun,
 				   ssh, $LAUNCHER torchrun, ./start_workers.sh */
-	bool too_many;		/* they were not all kept */
+	bool may_start_elsewhere; /* a program of unknown name or language may do so */
+	bool too_many;		  /* they were not all kept */
 };
 
 /* Reads the options of one command; `in_step` and `doubt` are those of its place. Returns 0, or -1
@@ -64,10 +66,17 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 				  const struct osp_shell_word *words, size_t count, bool in_step,
 				  enum osp_doubt doubt);
 
+/* Notes that the command starts a program. */
+void osp_script_options_note_program(struct osp_script_options *options,
+				     const struct osp_shell_word *words, size_t count);
+
 /* Reads a comment that begins with #SBATCH, without its end. `column`: above 1, it comes after
  * blanks; `late`: it comes after the first command. Returns as above. */
 int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
 				  const char *text, size_t bytes, int line, int column, bool late);
+
+/* Returns whether the value of this option of srun is the next word. */
+bool osp_srun_option_takes_next(const char *word);
 
 void osp_script_options_free(struct osp_script_options *options);
 

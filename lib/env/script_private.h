@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * script_private.h - the state while a job script is read, which its three parts share; for them
- * alone
+ * script_private.h - the state while a job script is read, which its parts share; for them alone
  *
  * script.c reads the script and its comments, script_commands.c finds the words of commands that
- * set a variable, and script_settings.c keeps the settings.
+ * set a variable, script_border.c knows programs that do not pass all variables on, and
+ * script_settings.c keeps the settings.
  */
 #ifndef OSP_SCRIPT_PRIVATE_H
 #define OSP_SCRIPT_PRIVATE_H
@@ -13,6 +13,8 @@
 #include "lib/env/env_lint.h"
 #include "lib/env/script_course.h"
 #include "lib/env/shell_text.h"
+
+#define OSP_DOCUMENTS_MAX 32 /* here-documents in files; more are not read */
 
 struct osp_script {
 	struct osp_arena arena;
@@ -23,21 +25,33 @@ struct osp_script {
 	int dos_line;
 };
 
-/* The state while one script is read; `outer` is a word whose text is read as a script. */
+/* The state while one script is read; `outer` is a word whose text is read as a script, with its
+ * place in the whole. */
 struct osp_reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
-	bool begun;	/* a command was read: Slurm reads no #SBATCH after the first */
-	bool step;	/* srun runs `outer`, so each task does */
-	bool one_node;	/* the command is an srun on one node */
-	bool alone;	/* the command consists of assignments only */
-	bool lasting;	/* assignments are for the commands after it too */
-	bool adds;	/* the assignment is a += */
-	bool inner;	/* the text that the command runs was read */
-	bool in_words;	/* the command is in $(...) */
-	bool evaluates; /* it is `eval`, which runs its text as the script's own */
+	int depth;	    /* of texts in texts */
+	size_t inner_bytes; /* that were read in them so far */
+	bool begun;	    /* a command was read: Slurm reads no #SBATCH after the first */
+	bool step;	    /* srun runs `outer`, so each task does */
+	bool ranks;	    /* mpirun does */
+	bool one_node;	    /* the command is an srun on one node, or in a text that one runs */
+	bool text_one_node; /* the text is one that such an srun runs */
+	bool alone;	    /* the command consists of assignments only */
+	bool lasting;	    /* assignments are for the commands after it too */
+	bool adds;	    /* the assignment is a += */
+	bool yields;	    /* the assignment counts only where the variable is not exported */
+	bool inner;	    /* the text that the command runs was read */
+	bool in_words;	    /* the command is in $(...) */
+	bool evaluates;	    /* it is `eval`, which runs its text as the script's own */
 	bool too_many;
-	size_t substituted_bytes;
+	const char *exports; /* the list that srun takes for its --export; NULL: ALL */
+	bool exports_once;   /* that is so for the present command alone */
+	struct osp_document_read {
+		const char *file, *text;
+		int line;
+	} documents[OSP_DOCUMENTS_MAX]; /* that the script writes */
+	size_t document_count;
 	struct osp_courses courses;
 };
 
@@ -67,11 +81,37 @@ void osp_reading_arithmetic(struct osp_reading *reading, const char *text, size_
  * unknown, the text's beginning. */
 void osp_reading_place(const struct osp_reading *reading, int *line, int *column);
 
-/* Hides a variable from the present command. */
-void osp_reading_hide(struct osp_reading *reading, const char *name);
+/* Takes what gives srun its list of exports: a value of SLURM_EXPORT_ENV, or NULL for ALL. */
+void osp_reading_exports(struct osp_reading *reading, const char *list);
 
-/* Take a command and a mark, as struct osp_shell_reader has them; `context` is the reading. */
+/* Hides from the present command all variables that were set so far, unless the list of exports
+ * has ALL or names them. Returns whether it has ALL. */
+bool osp_reading_hide_but(struct osp_reading *reading, const char *list);
+
+/* Hides from the present command what the program that begins it (also after srun, env and the
+ * like) does not pass on; `words` are those after its name. */
+void osp_reading_border(struct osp_reading *reading, const char *program,
+			const struct osp_shell_word *words, size_t count);
+
+/* Returns whether the program runs commands on other hosts, as ssh does. */
+bool osp_border_is_remote(const char *program);
+
+/* Returns whether a program may follow the word: it is an option, an option's value, or a program
+ * that runs the words after it. */
+bool osp_border_leads_on(const struct osp_shell_word *words, size_t index);
+
+/* Hides a variable from the present command; `lasts`: from those after it in its text too. */
+void osp_reading_hide(struct osp_reading *reading, const char *name, bool lasts);
+
+/* Returns a file that the script has written with a here-document; NULL: none has this name. */
+const struct osp_document_read *osp_reading_document(const struct osp_reading *reading,
+						     const char *file);
+
+/* Take a command, a mark and a here-document, as struct osp_shell_reader has them; `context` is the
+ * reading. */
 int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count);
 void osp_reading_mark(void *context, enum osp_shell_mark mark);
+void osp_reading_take_document(void *context, const char *file, const char *body, size_t body_bytes,
+			       int line, bool expands);
 
 #endif

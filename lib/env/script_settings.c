@@ -97,14 +97,26 @@ void osp_reading_place(const struct osp_reading *reading, int *line, int *column
 		*line += outer->line - 1;
 	} else {
 		*line = outer->line;
-		*column = outer->column;
+		if (outer->column) /* else the text is a file's */
+			*column = outer->column;
 	}
+}
+
+/* Returns whether the variable gives srun its --export. */
+static bool is_exports(const char *name, size_t name_bytes)
+{
+	return (name_bytes == sizeof("SLURM_EXPORT_ENV") - 1 &&
+		!memcmp(name, "SLURM_EXPORT_ENV", name_bytes)) ||
+	       (name_bytes == sizeof("SRUN_EXPORT_ENV") - 1 &&
+		!memcmp(name, "SRUN_EXPORT_ENV", name_bytes));
 }
 
 void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_bytes,
 		     enum osp_course_end how)
 {
 	osp_course_end(&reading->courses, reading->script->settings, name, name_bytes, how);
+	if (is_exports(name, name_bytes))
+		osp_reading_exports(reading, NULL);
 }
 
 /* Returns whether the text begins with an operator that sets what stands before it. */
@@ -147,11 +159,11 @@ void osp_reading_arithmetic(struct osp_reading *reading, const char *text, size_
 	}
 }
 
-void osp_reading_hide(struct osp_reading *reading, const char *name)
+void osp_reading_hide(struct osp_reading *reading, const char *name, bool lasts)
 {
 	name = osp_arena_copy(&reading->script->arena, name, strlen(name));
 	if (name)
-		osp_course_hide(&reading->courses, name);
+		osp_course_hide(&reading->courses, name, lasts);
 }
 
 /* Ends what the variable was before a new setting, unless that is made of it, or counts only where
@@ -162,8 +174,10 @@ static void replace(struct osp_reading *reading, const struct osp_setting *setti
 		return;
 	if (reading->lasting)
 		osp_reading_end(reading, setting->name, strlen(setting->name), OSP_COURSE_UNSET);
-	if (!reading->lasting || reading->outer)
-		osp_course_hide(&reading->courses, setting->name);
+	if (!reading->lasting)
+		osp_course_hide(&reading->courses, setting->name, false);
+	else if (reading->outer && osp_flow_is_sure_in_text(&reading->courses.flow))
+		osp_course_hide(&reading->courses, setting->name, true);
 }
 
 int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_bytes,
@@ -171,7 +185,8 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 {
 	struct osp_setting setting = {.unexpanded = at->unexpanded,
 				      .own = reading->alone,
-				      .in_step = reading->outer && reading->step,
+				      .in_step =
+					      reading->outer && (reading->step || reading->ranks),
 				      .one_node = reading->one_node,
 				      .line = at->line,
 				      .column = at->column};
@@ -204,13 +219,19 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 		setting.extends |= !setting.unexpanded;
 		setting.unexpanded = true;
 	}
-	if (setting.fallback && may_compare(script))
-		stands = osp_course_stands(&reading->courses, script->settings, setting.name);
+	if ((setting.fallback || reading->yields) && may_compare(script))
+		stands = osp_course_stands(&reading->courses, script->settings, setting.name,
+					   reading->yields);
 	setting.adds = reading->adds ||
 		       (setting.unexpanded && osp_value_mentions(setting.value, setting.name));
-	replace(reading, &setting);
+	if (!reading->yields || stands == OSP_COURSE_STANDS_NOT)
+		replace(reading, &setting);
 	if (append(reading, &setting))
 		return -1;
+	if (is_exports(name, name_bytes)) {
+		osp_reading_exports(reading, setting.unexpanded ? NULL : setting.value);
+		reading->exports_once = !reading->lasting;
+	}
 	if (stands == OSP_COURSE_STANDS)
 		osp_course_void(&reading->courses, script->settings);
 	else if (stands == OSP_COURSE_MAY_STAND)
@@ -226,11 +247,26 @@ void osp_reading_export(struct osp_reading *reading, const char *name, size_t na
 		osp_course_export(&reading->courses, script->settings, name, name_bytes);
 }
 
+/* Returns the length of what apptainer takes off a variable's name before it passes the variable
+ * into a container; 0: nothing. */
+static size_t container_prefix(const char *text)
+{
+	static const char *const prefixes[] = {"SINGULARITYENV_", "APPTAINERENV_"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+			return strlen(prefixes[i]);
+	}
+	return 0;
+}
+
 int osp_reading_assign(struct osp_reading *reading, const char *text, size_t bytes,
 		       const struct osp_shell_word *at)
 {
-	size_t name_bytes, before;
+	size_t name_bytes, before, prefix = container_prefix(text);
 
+	text += prefix;
+	bytes -= prefix < bytes ? prefix : bytes;
 	if (!osp_shell_is_assignment(text, &name_bytes) || name_bytes >= bytes)
 		return 0;
 	before = name_bytes + (text[name_bytes] == '+' ? 2 : 1);
@@ -245,6 +281,8 @@ int osp_reading_assign(struct osp_reading *reading, const char *text, size_t byt
 	if (osp_reading_add(reading, text, name_bytes, text + before, bytes - before, at))
 		return -1;
 	reading->adds = false;
+	if (prefix)
+		osp_course_passes(&reading->courses);
 	return 0;
 }
 

@@ -453,5 +453,5 @@ int osp_script_shape(const struct osp_script *script, const struct osp_facts *fa
 		    judge_interface(&judging, osp_script_at(script, i)))
 			return -1;
 	}
-	return osp_shape_start(&judging);
+	return osp_shape_visible(&judging) ? -1 : osp_shape_start(&judging);
 }

@@ -17,6 +17,7 @@
  *	S13 a port on which a user's program cannot listen
  *	S14 torchrun of several nodes that nothing starts on the other nodes
  *	S15 #SBATCH after blanks, which sbatch does not read
+ *	S16 CUDA_VISIBLE_DEVICES of fewer GPUs than the job has on a node
  *
  * Any thread, any daemon: no shared state.
  */
@@ -31,7 +32,8 @@ unsigned osp_script_nodes(const struct osp_script *script);
 /*
  * Calls `take` with each finding; its `rule` is static. A finding about a setting names it; one
  * about an option has a setting named after the option, which lives only during the call. Returns
- * 0, or -1 as soon as `take` does. Only `slurm` and `nodes` of `facts` are used.
+ * 0, or -1 as soon as `take` does. Only `slurm`, `nodes`, `partial_node` and
+ * `accelerators` of `facts` are used.
  */
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context);

@@ -29,6 +29,12 @@ int osp_shape_option(const struct osp_judging *judging, const struct osp_rule *r
 const struct osp_script_option *osp_shape_of_step(const struct osp_judging *judging, size_t command,
 						  const char *name);
 
+/* Returns the GPUs of a node, which has so many tasks; -1 or 0: the script does not say. */
+long osp_shape_gpus(const struct osp_judging *judging, size_t command, long tasks);
+
+/* Judges S16. Returns 0, or -1 as soon as `take` does. */
+int osp_shape_visible(const struct osp_judging *judging);
+
 /* Judges S10 to S15. Returns 0, or -1 as soon as `take` does. */
 int osp_shape_start(const struct osp_judging *judging);
 

@@ -158,8 +158,7 @@ static long gpus_in_gres(const struct osp_script_option *option)
 	return -1;
 }
 
-/* Returns the GPUs of a node, which has so many tasks; -1 or 0: the script does not say. */
-static long gpus_of_node(const struct osp_judging *judging, size_t command, long tasks)
+long osp_shape_gpus(const struct osp_judging *judging, size_t command, long tasks)
 {
 	long of_task = gpus_in(osp_shape_of_step(judging, command, "gpus-per-task"));
 	long gpus = gpus_in(osp_shape_of_step(judging, command, "gpus-per-node"));
@@ -186,7 +185,7 @@ static int judge_processes(const struct osp_judging *judging,
 	tasks = tasks_of_node(judging, option->command);
 	if (tasks < 2 || tasks > TASKS_MOST)
 		return 0;
-	gpus = gpus_of_node(judging, option->command, tasks);
+	gpus = osp_shape_gpus(judging, option->command, tasks);
 	if (gpus <= 0 && osp_shape_of_step(judging, option->command, "gpus-per-task"))
 		return 0;
 	/* where the GPUs are not said, as many of both are one each for the same GPUs */
@@ -202,13 +201,16 @@ static int judge_one_start(const struct osp_judging *judging,
 	static const char *const all[] = {"$SLURM_NNODES", "${SLURM_NNODES}",
 					  "$SLURM_JOB_NUM_NODES", "${SLURM_JOB_NUM_NODES}"};
 	bool asks = !option->unexpanded && strtol(option->value, NULL, 10) > 1;
+	struct osp_script_option doubted = *option;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		asks |= !strcmp(option->value, all[i]);
 	if (option->of != OSP_OPTION_OF_PROGRAM || strcmp(option->name, "nnodes") != 0 || !asks ||
 	    !option->torchrun || judging->options->starts_elsewhere || judging->several != OSP_YES)
 		return 0;
-	return osp_shape_option(judging, &one_start_rule, option, true);
+	if (judging->options->may_start_elsewhere && doubted.doubt == OSP_DOUBT_NONE)
+		doubted.doubt = OSP_DOUBT_STARTED;
+	return osp_shape_option(judging, &one_start_rule, &doubted, true);
 }
 
 /* --- ports ------------------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@ struct delimiter {
 	char word[DELIMITER_BYTES_MAX];
 	size_t bytes;
 	bool tabs; /* <<-: tabs before it are ignored */
+	bool quoted;
 };
 
 struct scanner {
@@ -33,6 +34,7 @@ struct scanner {
 	bool unexpanded;
 	int word_line, word_column;
 	bool drop; /* the word belongs to a redirection */
+	bool into; /* and names the file that is written */
 	/* the command so far; texts are kept as offsets, because they move while they grow */
 	struct osp_text texts;
 	struct osp_shell_word *words;
@@ -40,6 +42,7 @@ struct scanner {
 	/* the line so far */
 	struct delimiter delimiters[DELIMITERS_MAX];
 	size_t delimiter_count;
+	struct osp_text file; /* that the line writes */
 	bool runs_shell;
 	bool drops_tabs; /* the body of a <<- is read: its shell sees no tabs before its lines */
 	int searches;	 /* that failed */
@@ -103,6 +106,14 @@ int osp_shell_line_feeds(const char *text, size_t bytes)
 	return count;
 }
 
+/* Notes the file that the line writes. */
+static void note_file(struct scanner *s, const char *name, size_t bytes)
+{
+	s->file.length_bytes = 0;
+	osp_text_add_bytes(&s->file, name, bytes);
+	s->failed |= s->file.failed;
+}
+
 static void end_word(struct scanner *s)
 {
 	struct osp_shell_word word = {
@@ -121,7 +132,9 @@ static void end_word(struct scanner *s)
 		osp_text_add_bytes(&s->texts, "", 1);
 		add_word(s, &word);
 	}
-	s->drop = false;
+	if (s->drop && s->into)
+		note_file(s, s->word.data ? s->word.data : "", s->word.length_bytes);
+	s->drop = s->into = false;
 	s->word.length_bytes = 0;
 	s->failed |= s->word.failed || s->texts.failed;
 }
@@ -153,7 +166,7 @@ static bool takes_script(const char *word)
 static void end_command(struct scanner *s)
 {
 	end_word(s);
-	s->drop = false;
+	s->drop = s->into = false;
 	if (s->failed || !s->count)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
@@ -161,6 +174,8 @@ static void end_command(struct scanner *s)
 		s->runs_shell |= takes_script(s->words[i].text) ||
 				 (s->reader->variables && !strcmp(s->words[i].text, "read"));
 	}
+	if (!strcmp(osp_shell_base_name(s->words[0].text), "tee") && s->count > 1)
+		note_file(s, s->words[s->count - 1].text, strlen(s->words[s->count - 1].text));
 	if (s->reader->command(s->reader->context, s->words, s->count))
 		s->failed = true;
 	s->count = 0;
@@ -321,6 +336,7 @@ static void take_delimiter(struct scanner *s, bool tabs)
 	while ((c = peek(s, 0)) && c != '\n' && (quote || !strchr(" \t;&|<>()", c))) {
 		bool opens = !quote && (c == '\'' || c == '"');
 
+		delimiter.quoted |= opens || c == '\\';
 		if (opens || c == quote)
 			quote = opens ? c : '\0';
 		else if (c != '\\' && delimiter.bytes < sizeof(delimiter.word))
@@ -352,13 +368,16 @@ static void take_redirection(struct scanner *s)
 		take_delimiter(s, tabs);
 		return;
 	}
+	s->into = peek(s, 0) == '>';
 	while (!ended(s) && strchr("<>&|", peek(s, 0)) && peek(s, 0))
 		advance(s, 1);
 	s->drop = true;
 }
 
-/* Returns the start of the line after the one that is only `delimiter`; 0 if there is none. */
-static size_t find_delimiter(const struct scanner *s, const struct delimiter *delimiter)
+/* Returns the start of the line after the one that is only `delimiter`; 0 if there is none.
+ * `before` gets the start of that line. */
+static size_t find_delimiter(const struct scanner *s, const struct delimiter *delimiter,
+			     size_t *before)
 {
 	size_t at = s->at;
 
@@ -372,6 +391,7 @@ static size_t find_delimiter(const struct scanner *s, const struct delimiter *de
 			line++;
 		if (length && line[length - 1] == '\r')
 			length--;
+		*before = at;
 		if (length == delimiter->bytes && !memcmp(line, delimiter->word, length))
 			return next;
 		at = next;
@@ -385,13 +405,24 @@ static void pass_documents(struct scanner *s)
 	for (size_t i = 0; i < s->delimiter_count && s->runs_shell; i++)
 		s->drops_tabs |= s->delimiters[i].tabs;
 	for (size_t i = 0; i < s->delimiter_count && !s->runs_shell; i++) {
-		size_t next = s->searches < SEARCHES_MAX ? find_delimiter(s, &s->delimiters[i]) : 0;
+		size_t end = s->at;
+		size_t next =
+			s->searches < SEARCHES_MAX ? find_delimiter(s, &s->delimiters[i], &end) : 0;
 
+		if (next && s->file.length_bytes && s->reader->document && !s->failed) {
+			osp_text_add_bytes(&s->file, "", 1);
+			if (!s->file.failed)
+				s->reader->document(s->reader->context, s->file.data,
+						    s->text + s->at, end - s->at, s->line,
+						    !s->delimiters[i].quoted);
+			s->file.length_bytes = 0;
+		}
 		if (next)
 			advance(s, next - s->at);
 		else
 			s->searches++;
 	}
+	s->file.length_bytes = 0;
 	s->delimiter_count = 0;
 	s->runs_shell = false;
 }
@@ -545,6 +576,7 @@ int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_r
 	end_command(&s);
 	osp_text_free(&s.word);
 	osp_text_free(&s.texts);
+	osp_text_free(&s.file);
 	free(s.words);
 	return s.failed ? -1 : 0;
 }

@@ -55,6 +55,10 @@ struct osp_shell_reader {
 	bool variables; /* bodies that `read` puts into a variable are read too */
 	/* Takes what ends a command, and brackets, in the order of the text. NULL: not asked. */
 	void (*mark)(void *context, enum osp_shell_mark mark);
+	/* Takes the body of a here-document that goes into a file: cat >FILE <<END, tee FILE <<END;
+	 * `line` is its first. `expands`: the shell substitutes in it. NULL: not asked. */
+	void (*document)(void *context, const char *file, const char *body, size_t body_bytes,
+			 int line, bool expands);
 };
 
 /* Calls the reader with each command and comment. Returns 0, or -1 if memory ran out or the reader

@@ -689,13 +689,164 @@ adapters() {
 	fine "${head}./start_workers.sh &\ntorchrun --nnodes=4 a\n"
 	fine "${head}torchrun --nnodes=4 a &\nnohup bash -x start_workers\n"
 	fine "${head}A=b ~/bin/start-workers\ntorchrun --nnodes=4 a\n"
-	fatal "${head}/opt/venv/bin/python prepare.py\nsource venv/bin/activate\n/usr/bin/nvidia-smi\ntorchrun --nnodes=4 a\n" S14
+	fatal "${head}source venv/bin/activate\n/usr/bin/nvidia-smi\ntorchrun --nnodes=4 a\n" S14
+	# and so may a Python program, which is not read
+	for program in 'python launch.py &' '/opt/venv/bin/python -m launch &' 'uv run launch.py &' 'bash -c "python launch.py" &'; do
+		printf '%b' "${head}$program\ntorchrun --nnodes=4 a\n" >job.sh
+		env_of --script job.sh >said
+		grep -q '^job.sh:3:10: may be fatal (another program of the script may start the others): --nnodes=4: ' said
+		grep -qxF 'if their lines take effect also 1 fatal' said
+		[[ $(env_of --json --script job.sh | jq -c '[.fatal, .findings[0].certain, .findings[0].doubt]') == '[0,false,"started"]' ]]
+	done
 	fatal "${head}bash -c 'cd x'\n./venv/bin/torchrun --nnodes=4 a\n" S14
 	# a command in \$(...) starts nothing, also the second one
 	fatal "$head"'IP=$(cd $(pwd); srun -N1 hostname -i)\ntorchrun --nnodes=4 a\n' S14
 	fatal "${head}\$PYTHON -m torch.distributed.run --nnodes=4 a\n" S14
 	fatal "${head}apptainer exec \$IMAGE torchrun --nnodes=4 a\n" S14
 	fatal "${head}ARGS=(--nnodes=4)\ntorchrun \"\${ARGS[@]}\" a\n" S14
+}
+
+# harmful SCRIPT LINE:COLUMN: NCCL_ALGO is found there, and nothing else; SCRIPT alone: nothing is found
+harmful() {
+	printf '%b' "#!/bin/bash\n$1\n" >job.sh
+	env_of --for dgx-h100 --script job.sh >said
+	diff <(sed -nE 's/^job.sh:([0-9:]+): harmful: .*/\1/p; /^0 fatal/!{s/^(if their lines .*|.* may be .*)/\1/p}' said) <(printf '%s' "${2:+$2$'\n'}") ||
+		{ echo "$1" && cat said && false; }
+}
+
+@test "--script: texts in texts" {
+	harmful 'X=$(echo $(NCCL_ALGO=Ring prog))' 2:1
+	harmful "bash -c 'X=\$(NCCL_ALGO=Ring prog)'" 2:9
+	harmful 'srun singularity exec i bash -c "cd x\nbash -c \x27\nNCCL_ALGO=Ring prog\x27"' 4:1
+	harmful "eval \"bash -c 'export NCCL_ALGO=Ring; prog'\"" 2:6
+	harmful 'export NCCL_ALGO=Ring\nX=$(bash -c "unset NCCL_ALGO; prog")'
+	harmful 'export NCCL_ALGO=Ring\nX=$(bash -c "unset NCCL_ALGO; prog"; prog)' 2:8
+	harmful "pdsh -w n 'export NCCL_ALGO=Ring; cd x; prog'" 2:11
+	# more than eight are passed over
+	harmful "$(printf '$(echo %.0s' {1..20}) \$(NCCL_ALGO=Ring prog) $(printf ')%.0s' {1..20})"
+	printf '#SBATCH -N2 --exclusive\nmpirun bash -c "export MASTER_ADDR=\\$(hostname); a"\n' >job.sh
+	run env_of --script job.sh
+	[[ $status == 1 && $output == *'job.sh:2:16: fatal: MASTER_ADDR=$(hostname): '*'rule S5:'* ]]
+}
+
+@test "--script: what a loop sets for its next round" {
+	printf '#!/bin/bash\nfor i in a b; do prog; export NCCL_ALGO=Ring; done\nunset NCCL_ALGO\n' >job.sh
+	env_of --for dgx-h100 --script job.sh >said
+	grep -q '^job.sh:2:31: may be harmful (another line may take it back before a program starts): NCCL_ALGO=Ring: ' said
+	# not if each round begins anew, nor from a process in it, nor after it
+	for script in 'for i in a b; do NCCL_ALGO=$(x); prog; export NCCL_ALGO=Ring; done\nunset NCCL_ALGO' \
+		'for i in a b; do prog; (export NCCL_ALGO=Ring); done' \
+		'for i in a b; do prog; done\nexport NCCL_ALGO=Ring; unset NCCL_ALGO' \
+		'while read i; do export NCCL_ALGO=Ring; done; unset NCCL_ALGO; prog'; do
+		harmful "$script"
+	done
+}
+
+@test "--script: a command that is given no variables, and one that goes on beside the script" {
+	for words in 'env -i PATH=$PATH prog' 'env - prog' 'env -u X --ignore-environment prog' 'srun env -i prog' 'exec -c prog' \
+		'exec -a name -cl prog' 'ssh node prog' 'docker run -e NCCL_DEBUG=INFO image prog' 'srun docker exec c prog' \
+		'apptainer exec --nv --cleanenv i prog' 'env -u NCCL_ALGO prog'; do
+		harmful "export NCCL_ALGO=Ring\n$words"
+		harmful "export NCCL_ALGO=Ring\n$words\nprog" 2:8
+	done
+	for words in 'env -u X prog' 'env -C i prog' 'exec -a c prog' 'srun docker run -e NCCL_ALGO image prog' 'docker run $ARGS image prog' \
+		'docker run --env NCCL_ALGO=$NCCL_ALGO image prog' 'podman run --env-host image prog' 'apptainer exec --nv i prog -e' \
+		'singularity exec -c i prog'; do
+		harmful "export NCCL_ALGO=Ring\n$words" 2:8
+	done
+	harmful 'env NCCL_ALGO=Ring prog &\nwait' 2:5
+	harmful 'env -i NCCL_ALGO=Ring prog' 2:8
+	harmful 'env -u X NCCL_ALGO=Ring prog' 2:10
+	harmful 'A=(NCCL_ALGO=Ring)\nunset NCCL_ALGO\nenv "${A[@]}" prog' 2:4
+	harmful 'export APPTAINERENV_NCCL_ALGO=Ring\nsrun apptainer exec -e i prog' 2:8
+}
+
+# As a Slurm of 22.05.8 answered, and the source of 25.11.7 has it (src/srun/launch.c, src/sbatch/opt.c)
+@test "--script: which variables srun and sbatch pass on" {
+	for words in --export=NONE --export=NIL --export=PATH --export=NCCL_DEBUG=x,HOME '--export NONE,ALL'; do
+		harmful "export NCCL_ALGO=Ring\nsrun $words prog"
+		harmful "export NCCL_ALGO=Ring\nsbatch $words prog"
+		harmful "#SBATCH ${words/ /=}\nexport NCCL_ALGO=Ring\nsrun -n 4 prog"
+		harmful "#SBATCH ${words/ /=}\nexport NCCL_ALGO=Ring\nprog" 3:8
+		harmful "#SBATCH ${words/ /=}\nexport NCCL_ALGO=Ring\nsrun --export=ALL prog" 3:8
+		for end in 'unset SLURM_EXPORT_ENV' 'export SLURM_EXPORT_ENV=ALL'; do
+			harmful "#SBATCH ${words/ /=}\n$end\nexport NCCL_ALGO=Ring\nsrun prog" 4:8
+		done
+		harmful "#SBATCH ${words/ /=}\nexport NCCL_ALGO=Ring\nSLURM_EXPORT_ENV=ALL srun prog" 3:8
+	done
+	harmful 'export NCCL_ALGO=Ring\nSLURM_EXPORT_ENV=NONE srun prog'
+	harmful 'export NCCL_ALGO=Ring\nSLURM_EXPORT_ENV=NONE srun a\nsrun prog' 2:8
+	for words in --export=ALL --export=PATH,NCCL_ALGO '--export all,X=b' '--export=$LIST' '--export=X=b,ALL'; do
+		harmful "export NCCL_ALGO=Ring\nsrun $words prog" 2:8
+	done
+	# beside ALL, srun keeps what is exported; sbatch takes its list
+	harmful 'export NCCL_ALGO=Ring\nsrun --export=ALL,NCCL_ALGO=Tree prog' 2:8
+	harmful 'srun --export=ALL,NCCL_ALGO=Tree prog' 2:6
+	harmful 'NCCL_ALGO=$(x)\nsrun --export=ALL,NCCL_ALGO=Tree prog' 3:6
+	harmful 'export NCCL_ALGO=Ring\nsrun --export=NCCL_ALGO=Tree prog' 3:6
+	harmful 'export NCCL_ALGO=Ring\nsbatch --export=ALL,NCCL_ALGO=Tree prog' 3:8
+	harmful 'srun --export=NONE bash -c "export NCCL_ALGO=Ring; prog"' 2:28
+}
+
+@test "--script: a file that the script writes with a here-document, and runs" {
+	local head='#SBATCH -N4 --exclusive\ncat >run.sh <<' body='\n#!/bin/bash\nexport MASTER_ADDR=$(hostname)\npython a\nEOF\n'
+	fatal() {
+		printf '%b' "$1" >job.sh
+		run env_of --script job.sh
+		[[ $status == 1 && $output == *"job.sh:4:8: fatal: MASTER_ADDR="*'rule S5:'* ]] || { echo "$1: $output" && false; }
+	}
+	fine() {
+		printf '%b' "$1" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	}
+	for run in 'srun bash run.sh' 'chmod +x run.sh\nsrun -n 4 ./run.sh a' 'srun --container-image i bash ./run.sh' 'mpirun ./run.sh'; do
+		fatal "$head'EOF'$body$run\n"
+		fatal "${head}EOF${body/\$/\\\\\$}$run\n"
+		fine "${head}EOF$body$run\n" # the script's own shell has put its node's name in
+	done
+	for run in 'cat run.sh' 'srun bash other.sh' 'bash run.sh' 'srun -N1 bash run.sh'; do
+		fine "$head'EOF'$body$run\n"
+	done
+	harmful "tee f >/dev/null <<E\nexport NCCL_ALGO=Ring\nE\n. ./f\nprog" 3:8
+	harmful "cat <<'E' >\$HOME/f.sbatch\nexport NCCL_ALGO=Ring\nprog\nE\nsbatch \$HOME/f.sbatch" 3:8
+	harmful "cat >f <<'E'\nunset NCCL_ALGO\nE\nexport NCCL_ALGO=Ring\n. f\nprog"
+}
+
+@test "--script: fewer GPUs than the job has" {
+	idle() { # SCRIPT LINE:COLUMN
+		printf '%b' "$1" >job.sh
+		env_of --for p5.48xlarge --script job.sh >said
+		[[ $(sed -nE 's/^job.sh:([0-9:]+): harmful: CUDA_VISIBLE_DEVICES=.* see none but these$/\1/p' said) == "${2-}" ]] ||
+			{ echo "$1" && cat said && false; }
+		[[ ! ${2-} ]] || grep -q 'rule S16:' said
+	}
+	idle '#SBATCH -N1 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0\ntorchrun a\n' 2:8
+	idle '#SBATCH -N2 --exclusive\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\nsrun a\n' 2:8
+	idle '#SBATCH --exclusive\nCUDA_VISIBLE_DEVICES=0,0 python a\n' 2:1
+	idle '#SBATCH -N1 --gres=gpu:h100:8\nmodule load x\nexport CUDA_VISIBLE_DEVICES=GPU-1,GPU-2\npython a\n' 3:8
+	# all of them, none, a part that was asked for, and a value that is each process's own
+	for value in 0,1,2,3,4,5,6,7 '' -1 NoDevFiles MIG-a '$SLURM_LOCALID' '${CUDA_VISIBLE_DEVICES:-0}'; do
+		idle "#SBATCH -N1 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=$value\npython a\n"
+	done
+	for words in --gpus=1 --gres=gpu:1 '--gpus-per-task=1 -n1' '-N2 --gpus=2' --gpus-per-node=h100:1; do
+		idle "#SBATCH -N1 $words\nexport CUDA_VISIBLE_DEVICES=0\npython a\n"
+	done
+	# several programs with several GPUs, one that only prepares, one in a branch
+	idle '#SBATCH --exclusive\nCUDA_VISIBLE_DEVICES=0,1,2,3 a &\nCUDA_VISIBLE_DEVICES=4,5,6,7 b\n'
+	idle '#SBATCH --exclusive\nfor i in 0 1 2 3; do CUDA_VISIBLE_DEVICES=$i a & done\n'
+	idle '#SBATCH --exclusive\nCUDA_VISIBLE_DEVICES=0 python prepare\ntorchrun a\n'
+	idle '#SBATCH --exclusive\nexport CUDA_VISIBLE_DEVICES=0\npython prepare\nunset CUDA_VISIBLE_DEVICES\ntorchrun a\n'
+	idle '#SBATCH --exclusive\nif [[ $one ]]; then export CUDA_VISIBLE_DEVICES=0; fi\ntorchrun a\n'
+	idle '#SBATCH --exclusive\n(export CUDA_VISIBLE_DEVICES=0; a) &\nb\n'
+	# Slurm sets it anew for a step that has GPUs of its own
+	idle '#SBATCH -N2 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0\nsrun a\n'
+	idle "#SBATCH -N2 --gpus-per-node=8\nsrun bash -c 'CUDA_VISIBLE_DEVICES=0 a'\n" 2:14
+	# where nothing says that the job has the node
+	idle 'export CUDA_VISIBLE_DEVICES=0\na\n'
+	grep -q '^job.sh:1:8: harmful where partial_node no: CUDA_VISIBLE_DEVICES=0: ' said
+	[[ $(env_of --for p5.48xlarge --with partial_node=no --script job.sh) == *':8: harmful: CUDA_VISIBLE_DEVICES=0: '* ]]
+	[[ $(env_of --for p5.48xlarge --with partial_node=yes --script job.sh) != *S16* ]]
+	[[ $(env_of --for g6.xlarge --script job.sh)$(env_of --script job.sh) != *S16* ]]
 }
 
 @test "--script: of a script of another language only what sbatch reads is judged" {

@@ -32,8 +32,21 @@ NAMES = ("VA", "VB")
 CONDITIONS = 5
 RULE = ("rules:\n  - {id: w, action: warn, variable: [VA, VB], severity: harmful, reason: r, cure: c, source: s}\n")
 PROGRAM = '#!/bin/sh\nprintf "%s %s\\n" "${VA-}" "${VB-}" >>"$LOG"\n'
+# as Slurm's own: beside ALL what is exported stands before a value of the list (22.05.8 and 25.11.7 were asked)
 SRUN = '''#!/bin/sh
-case $1 in --export=ALL,*) set -- "$@"; one=${1#--export=ALL,}; shift; exec env "$one" "$@" ;; esac
+case $1 in
+--export=ALL,*)
+	one=${1#--export=ALL,} && shift
+	eval "[ \\"\\${${one%%=*}+set}\\" ]" || exec env "$one" "$@" ;;
+--export=*)
+	list=${1#--export=} && shift
+	set -- PATH="$PATH" LOG="$LOG" "$@"
+	case $list in
+	*=*) set -- "$list" "$@" ;;
+	V?) eval "one=\\${$list+\\$list}" && set -- ${one:+"$list=$one"} "$@" ;;
+	esac
+	exec env -i "$@" ;;
+esac
 exec "$@"
 '''
 # V is a variable's name, @ the number of the line, C a condition's
@@ -44,7 +57,11 @@ ENDS = ["unset V", "unset V", "unset V", "export -n V", "declare +x V", "let V=0
 STARTS = ["prog", "prog", "prog", "prog >f 2>&1", "V=@ prog", "env V=@ prog", "env -u V prog", "srun prog", "srun --export=ALL,V=@ prog",
           "prog | cat", "prog & wait", "echo | prog", "X=$(prog)", "X=$(V=@ prog)", "X=$(unset V; prog)", "bash -c 'prog'",
           "bash -c 'V=@; prog'", "srun bash -c 'unset V; prog'", "srun bash -c 'export V=@; prog'", "V=@ prog | cat",
-          "if prog; then :; fi", "! prog", "time -p prog", "prog || :", "X=$(echo a; V=@ prog)"]
+          "if prog; then :; fi", "! prog", "time -p prog", "prog || :", "X=$(echo a; V=@ prog)", "env V=@ prog & wait",
+          "X=$(echo $(prog))", "X=$(echo $(V=@ prog; prog))", "bash -c 'X=$(V=@ prog)'", "bash -c \"bash -c 'V=@; prog'; prog\"",
+          "X=$(bash -c 'unset V; prog'; prog)", "env -i PATH=$PATH LOG=$LOG prog", "env -i PATH=$PATH LOG=$LOG V=@ prog",
+          "(exec -c env PATH=$PATH LOG=$LOG V=@ prog)", "srun --export=NONE prog", "srun --export=V prog", "srun --export=V=@ prog",
+          "SLURM_EXPORT_ENV=NONE srun --export=ALL prog", "srun --export=NONE bash -c 'export V=@; prog'", "A=(V=@); env \"${A[*]}\" prog"]
 NOTHING = [":", "echo V=@", "echo do V=@ then", "cat </dev/null", "[ x ]", "case V=@ in V=@) ;; esac", "unset V | cat", "unset V & wait",
            "export V=@ | cat", "export V=@ & wait", "echo | unset V", "X=$(unset V)", "bash -c 'unset V'", "(unset V)", "(export V=@)",
            "(V=@; :)", "X=$(export V=@)"]
@@ -55,7 +72,6 @@ KNOWN = {
     "function": "every function is taken as called, and what it sets and unsets as its own alone",
     "computed": "a variable that arithmetic or printf -v sets is one that is set to nothing known",
     "branches": "the branches of an if or a case are read as if each followed the one before",
-    "next turn": "the next turn of a loop gets what stands after the program in the one before",
 }
 
 
@@ -65,7 +81,7 @@ class Maker:
         self.functions = 0
 
     def fill(self, text):
-        text = text.replace("V", self.random.choice(NAMES))
+        text = re.sub(r"\bV\b", self.random.choice(NAMES), text)
         return text.replace("$C", f"$C{self.random.randrange(CONDITIONS)}")
 
     def leaf(self):
@@ -255,8 +271,6 @@ def known(text):
         return "function"
     if any(word in line for line in lines for word in ("let ", "((", "printf -v")):
         return "computed"
-    if any(line.startswith("done") for line in lines):
-        return "next turn"
     if any(line in ("else", "(*)", "if true", "if true; then", "elif true; then") for line in lines):
         return "branches"
     return None

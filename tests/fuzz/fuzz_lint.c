@@ -3,7 +3,9 @@
  * fuzz_lint.c - any text as a job script: settings with places in it, in its order
  *
  * Parser: lib/env/script.c lib/env/script_commands.c lib/env/script_settings.c
- * Parser: lib/env/script_options.c lib/env/shell_text.c
+ * Parser: lib/env/script_document.c lib/env/script_border.c lib/env/script_course.c
+ * Parser: lib/env/script_flow.c lib/env/script_value.c lib/env/script_options.c
+ * Parser: lib/env/shell_text.c
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -106,7 +106,9 @@ static void settings_are_seen(void **state)
 		{"mpiexec -genv A b -env C d cmd\n", "1:15 A=b; 1:24 C=d"},
 		{"docker run -e A=b --env C=d --env=E=f i\n", "1:15 A=b; 1:25 C=d; 1:29 E=f"},
 		{"srun bash -c 'export A=b; C=d cmd'\n", "1:14 A=b; 1:14 C=d"},
-		{"bash -c \"bash -c 'A=b cmd'\"\n", ""},
+		{"bash -c \"bash -c 'A=b cmd'\"\n", "1:9 A=b"},
+		{"cat >f <<'E'\ncd\n  A=b cmd\nE\ncd\nsrun bash ./f\nC=d cmd\n",
+		 "3:3 A=b; 7:1 C=d"},
 		/* lines within are lines of the script, unless some were continued there */
 		{"cd\nsrun bash -c '\n  A=b\n  export C=d'\nE=f\n", "3:3 A=b; 4:10 C=d; 5:1 E=f"},
 		{"sh -c \"cmd \\\n  x\n  A=b\"\nsh -c 'cmd \\\n  x\n  A=b'\n", "1:7 A=b; 6:3 A=b"},
@@ -235,8 +237,10 @@ static const char rules_text[] =
 	"  - {id: n, when: {fabric: efa}, action: set, variable: N, value: '7', severity: note, "
 	"reason: r, source: s}\n";
 
-static const char *const doubts[] = {
-	[OSP_DOUBT_NONE] = "", [OSP_DOUBT_BRANCH] = " branch", [OSP_DOUBT_REPLACED] = " replaced"};
+static const char *const doubts[] = {[OSP_DOUBT_NONE] = "",
+				     [OSP_DOUBT_BRANCH] = " branch",
+				     [OSP_DOUBT_REPLACED] = " replaced",
+				     [OSP_DOUBT_STARTED] = " started"};
 
 /* "2:1 A [w]; 3:1 B [u]?; 4:1 A [w] branch; missing M=7 [m]" */
 static void expect_findings(const char *script_text, const char *facts_text, const char *expected)
@@ -422,6 +426,9 @@ static void what_no_program_gets_is_no_finding(void **state)
 		{"A=1\nsrun bash -c 'cmd; unset A'\n", "1:1 A [w]"},
 		{"A=1\nsrun bash -c 'export A=2; cmd'\n", "2:14 A [w]"},
 		{"A=1\nsrun --export=ALL,A=2 cmd\n", "2:6 A [w]"},
+		{"export A=1\nsrun --export=ALL,A=2 cmd\n", "1:8 A [w]"},
+		{"export A=1\nsrun --export=NONE cmd\n", ""},
+		{"export A=1\nenv -i B=2 cmd\n", "2:8 B [w]"},
 		{"A=1\nbash -c 'unset A'\ncmd\n", "1:1 A [w]"},
 		{"#SBATCH --export=ALL,A=1\nunset A\ncmd\n", ""},
 		{"A=1\nif [ a ]\nthen unset A\nfi\ncmd\n", "1:1 A [w] replaced"},

@@ -150,6 +150,7 @@ static void test_refusals(void **state)
 	} cases[] = {
 		{"", "a command is needed; see onespine --help"},
 		{"adit", "unknown command 'adit'; did you mean audit?"},
+		{"lint", "unknown command 'lint'; did you mean env --script FILE?"},
 		{"frobnicate", "unknown command 'frobnicate'; see onespine --help"},
 		{"topology", "onespine topology needs another word: import, show, check, discover, "
 			     "watch, survey or accept"},

@@ -116,6 +116,7 @@ static const char *const doubt_names[] = {
 	[OSP_DOUBT_NONE] = NULL,
 	[OSP_DOUBT_BRANCH] = "branch",
 	[OSP_DOUBT_REPLACED] = "replaced",
+	[OSP_DOUBT_STARTED] = "started",
 };
 
 json_t *osp_env_json_findings(const char *file, const struct osp_findings *findings)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* getopt_long() returns these numbers for long options; no letter has them. */
 #define LONG_OPTION_BASE 1000
@@ -42,6 +43,15 @@ static size_t words_of_group(const char *group, const char **words)
 			words[count++] = second_word(osp_command(id));
 	return count;
 }
+
+/* Words for what a command does that are near no command's name. */
+static const struct {
+	const char *word, *meant;
+} other_words[] = {
+	{"lint", "env --script FILE"},
+	{"script", "env --script FILE"},
+	{"shellcheck", "env --script FILE"},
+};
 
 static int unknown_word(const char *what, const char *word, const char *const *words, size_t count,
 			struct osp_error *error)
@@ -112,6 +122,11 @@ int osp_command_find(char **words, int count, enum osp_command_id *id, int *used
 		return find_in_group(words, count, names, group, id, used, error);
 	for (n = 0; n < OSP_COMMAND_COUNT; n++)
 		names[n] = first_word(osp_command(n), firsts[n], sizeof(firsts[n]));
+	for (size_t i = 0; i < sizeof(other_words) / sizeof(other_words[0]); i++) {
+		if (!strcasecmp(words[0], other_words[i].word))
+			return osp_error_set(error, "unknown command '%s'; did you mean %s?",
+					     words[0], other_words[i].meant);
+	}
 	return unknown_word("command", words[0], names, OSP_COMMAND_COUNT, error);
 }
 
