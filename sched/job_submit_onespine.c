@@ -8,6 +8,8 @@
  * at once; nothing here changes after init() but what a thread
  * remembers of the components that it was shown (job_describe.c).
  */
+#include "onespine_config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@
 #define LEVEL_VARIABLE "ONESPINE_LEVEL="
 #define NO_MEMORY      "slurmctld has no memory for this gang"
 
-EXPORTED const char plugin_name[] = "Onespine job submit plugin";
+EXPORTED const char plugin_name[] = "Onespine " PACKAGE_VERSION " job submit plugin";
 EXPORTED const char plugin_type[] = "job_submit/onespine";
 EXPORTED uint32_t plugin_version = SLURM_VERSION_NUMBER; /* sched/seam_client.c may change it */
 

@@ -21,7 +21,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT const char plugin_name[] = "Onespine's shadow of the Consumable Resources (TRES) plugin";
+EXPORT const char plugin_name[] =
+	"Onespine " OSP_VERSION " shadow of the Consumable Resources (TRES) plugin";
 EXPORT const char plugin_type[] = "select/cons_tres";
 EXPORT const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
 EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;

@@ -91,16 +91,37 @@ struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_ov
 
 /* --- plugins ---------------------------------------------------------------------------------- */
 
-/* Returns whether the plugin's name has "Onespine" in it, as each of ours has. */
-static bool is_named_ours(const char *data, size_t bytes)
+#define OURS "Onespine"
+
+/* Returns what follows "Onespine" in the plugin's name, which each of ours has; NULL: it lacks it.
+ */
+static const char *after_ours(const char *data, size_t bytes, const char **end)
 {
 	size_t name_bytes = 0;
 	const char *name = osp_elf_symbol(data, bytes, "plugin_name", &name_bytes);
 
-	for (size_t i = 0; name && i + 8 <= name_bytes; i++)
-		if (strncasecmp(name + i, "onespine", 8) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; name && i + strlen(OURS) <= name_bytes; i++) {
+		if (strncasecmp(name + i, OURS, strlen(OURS)) == 0) {
+			*end = name + name_bytes;
+			return name + i + strlen(OURS);
+		}
+	}
+	return NULL;
+}
+
+/* Reads "Onespine 0.2 job submit plugin". */
+static void read_name(const char *data, size_t bytes, struct osp_plugin_file *plugin)
+{
+	const char *end, *at = after_ours(data, bytes, &end);
+	size_t length = 0;
+
+	plugin->state = at ? OSP_PLUGIN_OURS : OSP_PLUGIN_OTHERS;
+	if (!at || end - at < 2 || *at++ != ' ' || *at < '0' || *at > '9')
+		return;
+	while (at + length < end && at[length] && at[length] != ' ')
+		length++;
+	if (length < sizeof(plugin->onespine))
+		memcpy(plugin->onespine, at, length);
 }
 
 static struct osp_plugin_file look_at(const char *path)
@@ -117,7 +138,7 @@ static struct osp_plugin_file look_at(const char *path)
 	if (data)
 		plugin.version = osp_plugin_version(data, bytes);
 	if (plugin.version)
-		plugin.state = is_named_ours(data, bytes) ? OSP_PLUGIN_OURS : OSP_PLUGIN_OTHERS;
+		read_name(data, bytes, &plugin);
 	free(data);
 	return plugin;
 }

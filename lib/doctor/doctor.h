@@ -31,7 +31,8 @@ enum osp_plugin_state {
 
 struct osp_plugin_file {
 	enum osp_plugin_state state;
-	uint32_t version; /* of the Slurm it was built for, 0xMMmmuu */
+	uint32_t version;  /* of the Slurm it was built for, 0xMMmmuu */
+	char onespine[24]; /* its release of Onespine; "": it does not tell */
 };
 
 /* One directory of PluginDir. */
@@ -40,8 +41,8 @@ struct osp_plugin_folder {
 	bool exists;
 	struct osp_plugin_file select;	   /* select_cons_tres.so */
 	struct osp_plugin_file job_submit; /* job_submit_onespine.so */
-	bool select_kept, job_submit_kept; /* its build for the installed Slurm is kept beside it
-					      (tools/setup/builds.h) */
+	bool select_kept, job_submit_kept; /* a build for the installed Slurm that should replace it
+					      is kept beside it (tools/setup/builds.h) */
 };
 
 /* A file or folder that root or slurmctld trusts. */

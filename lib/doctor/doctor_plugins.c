@@ -194,6 +194,17 @@ static bool would_hold(const struct osp_doctor_facts *facts, uint32_t slurm)
 	       facts->holds_gangs && has_license(facts);
 }
 
+/* Warns that a build for the installed Slurm is kept that is newer, or fits its package better. */
+static void warn_of_rebuilt(struct osp_diagnosis *diagnosis, const char *folder, const char *name,
+			    const char *installed)
+{
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "%s/%s is not the build for Slurm %s that is kept beside it and comes first",
+		 folder, name, installed);
+	osp_cure(diagnosis, "as root run onespine doctor --before-start, which puts that in place, "
+			    "and start slurmctld again");
+}
+
 static void compare_version(struct osp_diagnosis *diagnosis, const char *folder, const char *name,
 			    const struct osp_plugin_file *plugin, bool kept)
 {
@@ -206,10 +217,12 @@ static void compare_version(struct osp_diagnosis *diagnosis, const char *folder,
 		osp_cure(diagnosis, "install Onespine again");
 		return;
 	}
-	if (plugin->state != OSP_PLUGIN_OURS || plugin->version == slurm)
-		return;
 	osp_slurm_version_words(plugin->version, ours);
 	osp_slurm_version_words(slurm, installed);
+	if (plugin->state == OSP_PLUGIN_OURS && plugin->version == slurm && kept)
+		warn_of_rebuilt(diagnosis, folder, name, installed);
+	if (plugin->state != OSP_PLUGIN_OURS || plugin->version == slurm)
+		return;
 	/* no reason against a start: jobs that are no gangs run */
 	if ((!kept || diagnosis->facts->before_start) && would_hold(diagnosis->facts, slurm))
 		osp_find(diagnosis,

@@ -312,6 +312,80 @@ in_place() {
 	cmp newer/job_submit_onespine.so "lib/slurm/$BEFORE/job_submit_onespine.so"
 }
 
+# make_same AGE [PATCH]: both plugins for this Slurm are in place as files of that age, and kept as slurm/VERSION[PATCH], made now
+make_same() {
+	local age=$1 plugin name
+	make_builds
+	name=$NOW${2:-}
+	rm -r "lib/slurm/$NOW"
+	cp "$LIB/slurmctld/select_cons_tres.so" lib/slurmctld/
+	cp "$LIB/job_submit_onespine.so" lib/
+	touch -d "$age" lib/slurmctld/select_cons_tres.so lib/job_submit_onespine.so
+	mkdir "lib/slurm/$name"
+	cp "$LIB/slurmctld/select_cons_tres.so" "$LIB/job_submit_onespine.so" "lib/slurm/$name/"
+	for plugin in "lib/slurm/$name/"*; do echo newer >>"$plugin"; done
+	chmod -R go-w lib
+}
+
+# release FILE VERSION: it says that it is of that release of Onespine, of as many letters
+release() {
+	LC_ALL=C sed -i "s/Onespine [0-9.]* \(job submit\|shadow of\)/Onespine $2 \1/" "$1"
+}
+
+@test "a rebuilt plugin for the Slurm in use is in place at its next start, and doctor says so before" {
+	make_same '1 hour ago'
+	write_topology 1-4
+	run onespine doctor --offline
+	holds "$output" "warning: $DIR/lib/slurmctld/select_cons_tres.so is not the build for Slurm $NOW that is kept beside it and comes first (shadow-version)
+  cure: as root run onespine doctor --before-start, which puts that in place, and start slurmctld again"
+	holds "$output" "warning: $DIR/lib/job_submit_onespine.so is not the build for Slurm $NOW that"
+
+	# one of the two plugins would not start with the other
+	mv "lib/slurm/$NOW/job_submit_onespine.so" kept.so
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	mv kept.so "lib/slurm/$NOW/job_submit_onespine.so"
+
+	run onespine doctor --before-start
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW, which is installed; what was there is older" ]]
+	[[ ${lines[1]} == "$DIR/lib/job_submit_onespine.so is now the build for Slurm $NOW, which is installed; what was there is older" ]]
+	links_to "$NOW"
+	tail -c 6 lib/job_submit_onespine.so | grep -qx newer
+	run onespine doctor --offline
+	[[ $output != *'comes first'* ]]
+
+	# make install puts files there again, later than what is kept
+	rm lib/slurmctld/select_cons_tres.so lib/job_submit_onespine.so
+	cp "$LIB/slurmctld/select_cons_tres.so" lib/slurmctld/
+	cp "$LIB/job_submit_onespine.so" lib/
+	touch -d '1 hour' lib/slurmctld/select_cons_tres.so lib/job_submit_onespine.so
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	[[ ! -L lib/job_submit_onespine.so && ! -L lib/slurmctld/select_cons_tres.so ]]
+}
+
+@test "an Onespine that was installed last is not replaced by an older build for the very package" {
+	local name
+	make_same '1 hour' -4
+	PATH=$PWD/stubs:$PATH
+	package "$NOW-4"
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	[[ ! -L lib/job_submit_onespine.so && ! -L lib/slurmctld/select_cons_tres.so ]]
+
+	# packages keep the time of their files: their release counts first
+	for name in slurmctld/select_cons_tres.so job_submit_onespine.so; do
+		release "lib/$name" 9.9.9
+		touch -d '1 year ago' "lib/$name"
+	done
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	[[ ! -L lib/job_submit_onespine.so && ! -L lib/slurmctld/select_cons_tres.so ]]
+	for name in select_cons_tres.so job_submit_onespine.so; do
+		release "lib/slurm/$NOW-4/$name" 9.9.9
+	done
+	run onespine doctor --before-start
+	holds "$output" "$DIR/lib/job_submit_onespine.so is now the build for Slurm $NOW-4, which is installed; what was there is older"
+	links_to "$NOW-4"
+}
+
 # package VERSION: that is the version of the source of the installed Slurm's package, for dpkg
 package() {
 	mkdir -p stubs
@@ -348,12 +422,14 @@ links_to() {
 	links_to "$NOW$old"
 	cp -r "lib/slurm/$NOW$old" "lib/slurm/$NOW$new"
 	mv "lib/slurm/$NOW$new/job_submit_onespine.so" kept.so # half of it is as good as nothing
+	[[ $(onespine doctor --before-start) != *'is now the build'* ]]
+	links_to "$NOW$old"
+	mv kept.so "lib/slurm/$NOW$new/job_submit_onespine.so"
 	chmod o+w "lib/slurm/$NOW$new"
 	run onespine doctor --before-start
 	holds "$output" "$DIR/lib/slurm/$NOW$new can be written by others than root, so it is not used"
 	links_to "$NOW$old"
 	chmod o-w "lib/slurm/$NOW$new"
-	mv kept.so "lib/slurm/$NOW$new/job_submit_onespine.so"
 	run onespine doctor --before-start
 	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW$new, which is installed" ]]
 	[[ ${lines[1]} == "$DIR/lib/job_submit_onespine.so is now the build for Slurm $NOW$new, which is installed" ]]

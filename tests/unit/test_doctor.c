@@ -42,15 +42,20 @@ struct host {
 	struct osp_doctor_facts facts;
 };
 
+static struct osp_plugin_file plugin_of(enum osp_plugin_state state, uint32_t slurm)
+{
+	return (struct osp_plugin_file){.state = state, .version = slurm};
+}
+
 static void make_host(struct host *host)
 {
 	memset(host, 0, sizeof(*host));
 	host->folders[0] = (struct osp_plugin_folder){.path = SHADOW, .exists = true};
-	host->folders[0].select = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host->folders[0].select = plugin_of(OSP_PLUGIN_OURS, V22);
 	host->folders[1] = (struct osp_plugin_folder){.path = PLUGINS, .exists = true};
-	host->folders[1].job_submit = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host->folders[1].job_submit = plugin_of(OSP_PLUGIN_OURS, V22);
 	host->folders[2] = (struct osp_plugin_folder){.path = SLURM, .exists = true};
-	host->folders[2].select = (struct osp_plugin_file){OSP_PLUGIN_OTHERS, V22};
+	host->folders[2].select = plugin_of(OSP_PLUGIN_OTHERS, V22);
 	host->facts = (struct osp_doctor_facts){
 		.conf_path = "/e/slurm.conf",
 		.controller = true,
@@ -71,7 +76,7 @@ static void make_host(struct host *host)
 		.path = PLUGINS "/onespine.so",
 		.file = "/e/plugstack.conf",
 		.line = 1,
-		.plugin = {OSP_PLUGIN_OURS, V22},
+		.plugin = {.state = OSP_PLUGIN_OURS, .version = V22},
 	};
 }
 
@@ -214,7 +219,7 @@ static void test_plugin_dir(void **state)
 	make_host(&host); /* Slurm's own first */
 	host.folders[0] = host.folders[2];
 	host.folders[2] = (struct osp_plugin_folder){.path = SHADOW, .exists = true};
-	host.folders[2].select = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host.folders[2].select = plugin_of(OSP_PLUGIN_OURS, V22);
 	expect(&host,
 	       "PluginDir=" SLURM ":" PLUGINS ":" SHADOW "/\nSelectType=select/cons_tres\n"
 	       "JobSubmitPlugins=onespine\n",
@@ -1412,7 +1417,7 @@ static void test_part_is_named_but_missing(void **state)
 	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_SPANK | OSP_PART_GATE;
 	host.facts.installed = false;
 	host.folders[0].select = host.folders[1].job_submit = (struct osp_plugin_file){0};
-	host.facts.spank.plugin = (struct osp_plugin_file){OSP_PLUGIN_ABSENT, 0};
+	host.facts.spank.plugin = plugin_of(OSP_PLUGIN_ABSENT, 0);
 	host.facts.gate = (struct osp_doctor_gate){.on = true,
 						   .program = "/l/onespine-gate",
 						   .prolog = OSP_GATE_CALLED,
@@ -1436,7 +1441,7 @@ static void test_part_is_named_but_missing(void **state)
 	free(lacking);
 	osp_slurm_conf_free(conf);
 	host.facts.lacks = OSP_PART_PLACEMENT | OSP_PART_GATE; /* a node: the gate, no placement */
-	host.facts.spank.plugin = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host.facts.spank.plugin = plugin_of(OSP_PLUGIN_OURS, V22);
 	host.facts.controller = false;
 	host.facts.node = true;
 	expect(&host, GOOD,

@@ -199,15 +199,12 @@ static bool is_wrong(const struct place *place, uint32_t slurm)
 	return place->plugin->state == OSP_PLUGIN_ABSENT && is_link(place, path);
 }
 
-/* Returns how well what is in this place fits. A file does not say for which package it is. */
-static enum fit fit_in_place(const struct place *place, const struct wanted *wanted)
+/* Returns how well the build fits that a link in this place leads to. */
+static enum fit fit_of_link(const char *path, const struct wanted *wanted)
 {
-	char path[PATH_BYTES], target[PATH_BYTES], *end;
-	ssize_t bytes;
+	char target[PATH_BYTES], *end;
+	ssize_t bytes = readlink(path, target, sizeof(target) - 1);
 
-	if (!is_link(place, path))
-		return FITS_ANY_PACKAGE;
-	bytes = readlink(path, target, sizeof(target) - 1);
 	target[bytes > 0 ? bytes : 0] = '\0';
 	end = strrchr(target, '/');
 	if (end)
@@ -216,17 +213,57 @@ static enum fit fit_in_place(const struct place *place, const struct wanted *wan
 	return fit_of(wanted, end ? end + 1 : target);
 }
 
-/* Returns whether the plugin in this place should be replaced: it is wrong, or there is a build for
- * the very package. */
+/* Returns whether a build has both plugins. */
+static bool is_whole(const struct kept *kept, uint32_t slurm)
+{
+	char folder[PATH_BYTES];
+
+	snprintf(folder, sizeof(folder), "%s", kept->path);
+	*strrchr(folder, '/') = '\0';
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		struct osp_plugin_file plugin = osp_look_at_plugin(folder, names[i]);
+
+		if (plugin.state != OSP_PLUGIN_OURS || plugin.version != slurm)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether a build that is kept for the Slurm of the plugin in place is newer: of a later
+ * release of Onespine or, of the same one, made later. */
+static bool is_newer(const struct place *place, const struct kept *kept, const char *path)
+{
+	struct osp_plugin_file plugin = osp_look_at_plugin(place->folder, kept->from_folder);
+	int order = strverscmp(plugin.onespine, place->plugin->onespine);
+	struct stat ours, theirs;
+
+	if (plugin.state != OSP_PLUGIN_OURS || plugin.version != place->plugin->version)
+		return false;
+	if (order)
+		return order > 0;
+	if (stat(path, &ours) < 0 || stat(kept->path, &theirs) < 0)
+		return false;
+	return theirs.st_mtim.tv_sec != ours.st_mtim.tv_sec
+		       ? theirs.st_mtim.tv_sec > ours.st_mtim.tv_sec
+		       : theirs.st_mtim.tv_nsec > ours.st_mtim.tv_nsec;
+}
+
+/* Returns whether the plugin in this place should be replaced: it is wrong, it is a file older than
+ * the build that is kept for its Slurm, or a link where there is a build for the very package. */
 static bool is_due(const struct place *place, const struct wanted *wanted)
 {
+	char path[PATH_BYTES];
 	struct kept kept;
 
 	if (is_wrong(place, wanted->slurm))
 		return true;
-	return wanted->package && place->plugin->state == OSP_PLUGIN_OURS &&
-	       fit_in_place(place, wanted) < FITS_PACKAGE && find_kept(place, wanted, &kept) &&
-	       fit_of(wanted, kept.name) == FITS_PACKAGE;
+	if (place->plugin->state != OSP_PLUGIN_OURS || !find_kept(place, wanted, &kept) ||
+	    !is_whole(&kept, wanted->slurm))
+		return false;
+	if (is_link(place, path))
+		return wanted->package && fit_of_link(path, wanted) < FITS_PACKAGE &&
+		       fit_of(wanted, kept.name) == FITS_PACKAGE;
+	return fit_of(wanted, kept.name) > FITS_NUMBER && is_newer(place, &kept, path);
 }
 
 /* Returns whether a build is kept for a package of this version of Slurm. */
@@ -260,17 +297,24 @@ static struct wanted wanted_for(const struct osp_plugin_folder *folders, size_t 
 	return wanted;
 }
 
-void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t slurm)
+static void look(struct osp_plugin_folder *folders, size_t count, const struct wanted *wanted)
 {
-	struct wanted wanted = {.slurm = slurm};
 	struct kept kept;
 
-	version_words(slurm, wanted.version);
 	for (size_t i = 0; i < count * NAME_COUNT; i++) {
 		struct place place = place_of(&folders[i / NAME_COUNT], i % NAME_COUNT);
 
-		*place.kept = slurm && is_wrong(&place, slurm) && find_kept(&place, &wanted, &kept);
+		*place.kept = wanted->slurm && is_due(&place, wanted) &&
+			      find_kept(&place, wanted, &kept);
 	}
+}
+
+void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t slurm)
+{
+	struct wanted wanted = wanted_for(folders, count, slurm);
+
+	look(folders, count, &wanted);
+	free(wanted.package);
 }
 
 /* --- putting it in place ---------------------------------------------------------------------- */
@@ -339,15 +383,6 @@ static int name_too(const char *path, const char *name)
 	return 0;
 }
 
-/* Returns whether the build that is kept for a plugin's Slurm is newer, as after install-beside. */
-static bool is_newer(const struct place *place, const struct kept *kept, const char *path)
-{
-	struct stat ours, theirs;
-
-	return is_build(place, kept, place->plugin->version) && stat(path, &ours) == 0 &&
-	       stat(kept->path, &theirs) == 0 && theirs.st_mtime > ours.st_mtime;
-}
-
 /* Keeps a plugin that is a file, not a link, for its own Slurm. Returns 0, or -1 with errno set. */
 static int keep_own(const struct place *place, const char *from_folder, const char *path)
 {
@@ -412,11 +447,13 @@ static bool can_take_all(struct osp_plugin_folder *folders, size_t count,
 
 static bool take(const struct place *place, const struct wanted *wanted, struct osp_text *said)
 {
-	char was[VERSION_BYTES];
+	bool rebuilt = !is_wrong(place, wanted->slurm);
+	char was[VERSION_BYTES], path[PATH_BYTES];
 	struct kept kept;
 
 	if (!find_kept(place, wanted, &kept))
 		return false;
+	rebuilt = rebuilt && !is_link(place, path);
 	if (put_link(place, kept.from_folder) < 0) {
 		osp_text_printf(said, "%s/%s cannot be replaced by %s: %s\n", place->folder,
 				place->name, kept.from_folder, strerror(errno));
@@ -433,6 +470,8 @@ static bool take(const struct place *place, const struct wanted *wanted, struct 
 		version_words(place->plugin->version, was);
 		osp_text_printf(said, "; it was that for Slurm %s", was);
 	}
+	if (rebuilt)
+		osp_text_add(said, "; what was there is older");
 	osp_text_add(said, "\n");
 	*place->plugin = osp_look_at_plugin(place->folder, place->name);
 	*place->kept = false;
@@ -460,7 +499,7 @@ uint32_t osp_builds_match(struct osp_plugin_folder *folders, size_t count, uint3
 	struct wanted wanted = wanted_for(folders, count, slurm);
 	uint32_t taken = 0;
 
-	osp_builds_look(folders, count, slurm);
+	look(folders, count, &wanted);
 	if (slurm && can_take_all(folders, count, &wanted, said))
 		taken = take_all(folders, count, &wanted, said);
 	free(wanted.package);

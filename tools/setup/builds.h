@@ -30,7 +30,10 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
 /*
  * Makes PluginDir find the kept builds for `slurm` in place of our plugins that were built for
  * another Slurm, or whose link leads nowhere: all of them, or none if one has no build that fits.
- * One that fits by its number alone is replaced by the build for the installed package.
+ * A link to one that fits by its number alone is replaced by the build for the installed package.
+ * A plugin that is no link, as `make install` and packages leave it, gives way to a build for its
+ * Slurm that is of a later release of Onespine or, of the same one, has a later time of its file;
+ * so what was installed last for this Slurm is what slurmctld loads.
  * A plugin that is no link is kept for its own Slurm first, in place of a build kept before, so
  * that a Slurm that goes back finds it. Each is replaced at once (rename(2)); the next call
  * completes an interrupted one. A kept build that others than root and the caller may write is not
