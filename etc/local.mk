@@ -3,10 +3,12 @@
 
 # Not by its own name, so that nobody edits it instead of the one beside slurm.conf.
 EXTRA_DIST += etc/onespine.yaml
-nodist_samples_DATA = etc/onespine.yaml.example
-CLEANFILES += etc/onespine.yaml.example
+nodist_samples_DATA = etc/onespine.yaml.example etc/thresholds.yaml.example
+CLEANFILES += etc/onespine.yaml.example etc/thresholds.yaml.example
 etc/onespine.yaml.example: $(srcdir)/etc/onespine.yaml
 	$(AM_V_GEN)$(MKDIR_P) etc && cp $(srcdir)/etc/onespine.yaml $@.new && mv $@.new $@
+etc/thresholds.yaml.example: $(srcdir)/etc/thresholds.yaml
+	$(AM_V_GEN)$(MKDIR_P) etc && cp $(srcdir)/etc/thresholds.yaml $@.new && mv $@.new $@
 
 # Where systemd looks when the prefix is /usr or /usr/local; enabled by nobody but the administrator.
 unitdir = $(prefix)/lib/systemd/system

@@ -168,6 +168,7 @@ struct osp_doctor_facts {
 	size_t unread_count;
 	const char *node_part_error; /* why onespine_node.so cannot be loaded here; NULL: it can */
 	const struct osp_error *rules_error; /* in the site's rules or types; NULL: none */
+	const struct osp_error *thresholds_error; /* in the site's thresholds.yaml; NULL: none */
 
 	const char
 		*late_gpus; /* "gpu0, gpu3": late to start three times in this boot; NULL: none */

@@ -20,7 +20,14 @@ void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	const struct osp_doctor_gate *gate = &facts->gate;
+	char words[sizeof(struct osp_error) + 32];
 
+	if (facts->thresholds_error) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "thresholds.yaml is refused, so the gate checks nothing: %s",
+			 osp_error_format(facts->thresholds_error, words, sizeof(words)));
+		osp_cure(diagnosis, "put it right; onespine config check reads it again");
+	}
 	if (!gate->config_exists || gate->config_roots)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,

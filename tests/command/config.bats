@@ -96,3 +96,32 @@ partitions not compared with Slurm's: no slurm.conf found" onespine config check
 	[[ $status == 0 ]]
 	grep -qxF "$PWD/onespine.yaml: valid" <<<"$output"
 }
+
+@test "check: a site's thresholds.yaml in force is judged too, and doctor says what the gate makes of it" {
+	local site
+	site=$(make -s -C "${ONESPINE%/*}" --no-print-directory --eval='site-folder:;@echo $(samplesdir)' site-folder)
+	printf 'ClusterName=c\nSlurmUser=root\nSlurmctldHost=none(127.0.0.1)\nSlurmctldPort=1\nAuthType=auth/none\nGresTypes=gpu\n' >slurm.conf
+	printf 'defaults: {gate: {depth: passive}}\n' >onespine.yaml
+	export SLURM_CONF=$PWD/slurm.conf ONESPINE_TEST_ROOT=$PWD/node
+	mkdir -p "node$site"
+	write_conf topology.conf
+	onespine topology import --from=slurm -o onespine.topology topology.conf
+	printf 'limits: {temperature_c: 80}\n' >"node$site/thresholds.yaml"
+	run onespine config check
+	[[ $status == 0 ]]
+	printf 'limits:\n  temprature_c: 80\n' >"node$site/thresholds.yaml"
+	run onespine config check
+	[[ $status == 1 ]]
+	grep -qxF "$PWD/node$site/thresholds.yaml:2:3: unknown key 'temprature_c'; did you mean temperature_c?" <<<"$output"
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	grep -qF "wrong: thresholds.yaml is refused, so the gate checks nothing: $PWD/node$site/thresholds.yaml:2:3: unknown key 'temprature_c'; did you mean temperature_c? (gate-config)" <<<"$output"
+	run onespine config check onespine.yaml # one that is only looked at says nothing of this host
+	[[ $output != *thresholds* ]]
+}
+
+@test "the comment of thresholds.yaml has each limit below its unit, and none else; the sample is the file" {
+	diff <(sed -n 's/^\t\[OSP_LIMIT_[A-Z0-9_]*\] = {"\([a-z0-9_]*\)".*/\1/p' "$SOURCE/lib/health/thresholds.c" | sort) \
+		<(sed -n '/^#   seconds /,/^#$/p' "$SOURCE/etc/thresholds.yaml" | grep -oE '[a-z][a-z0-9]*(_[a-z0-9]+)+|gpus|nvlinks|cores' | sort)
+	cmp "$SOURCE/etc/thresholds.yaml" "${ONESPINE%/*}/etc/thresholds.yaml.example"
+}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/files.h"
+#include "host/record/thresholds_file.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "lib/policy/config_names.h"
@@ -210,6 +211,19 @@ static int print_findings(const char *path, const char *topology, const struct f
 	return osp_print_text(&text, status);
 }
 
+/* Judges the limits of checks that are in force on this host. */
+static void check_thresholds(struct findings *findings)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+	struct osp_error error = {.text = ""};
+	struct osp_thresholds *thresholds =
+		osp_thresholds_in_force(NULL, root ? root : "", &error);
+
+	if (!thresholds)
+		add_wrong(&error, findings);
+	osp_thresholds_free(thresholds);
+}
+
 int osp_run_config_check(const struct osp_call *call)
 {
 	struct findings findings = {.wrong = json_array()};
@@ -234,6 +248,8 @@ int osp_run_config_check(const struct osp_call *call)
 		}
 		if (!call->argument_count && check_trust(path, &error))
 			add_wrong(&error, &findings);
+		if (!call->argument_count)
+			check_thresholds(&findings);
 		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
 		status = print_findings(path, config ? osp_config_topology(config) : "", &findings,
 					as_json, status);

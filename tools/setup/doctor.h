@@ -28,7 +28,7 @@ struct osp_doctor {
 	struct osp_doctor_facts facts;
 	struct osp_slurm_conf *conf;
 	struct osp_config *config;
-	struct osp_error conf_error, config_error, topology_error, rules_error;
+	struct osp_error conf_error, config_error, topology_error, rules_error, thresholds_error;
 	struct osp_plugin_folder *folders;
 	struct osp_trusted_file *trusted;
 	struct osp_unread_file unread[16];

@@ -18,6 +18,7 @@
 #include "lib/env/rules.h"
 #include "lib/topology/readers.h"
 #include "host/files.h"
+#include "host/record/thresholds_file.h"
 #include "host/slurm/fabric.h"
 
 #define NOBODY 65534 /* of no group: what any user may */
@@ -174,6 +175,17 @@ static void gather_rules(struct osp_doctor *doctor)
 	osp_catalogue_free(catalogue);
 }
 
+static void gather_thresholds(struct osp_doctor *doctor)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+	struct osp_thresholds *thresholds =
+		osp_thresholds_in_force(NULL, root ? root : "", &doctor->thresholds_error);
+
+	if (!thresholds)
+		doctor->facts.thresholds_error = &doctor->thresholds_error;
+	osp_thresholds_free(thresholds);
+}
+
 /* --- what slurmctld has taken ----------------------------------------------------------------- */
 
 /* Its copy's path where `path` (absent: empty) is refused or differs from that; NULL if not, or if
@@ -218,6 +230,7 @@ void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct 
 	gather_node_part(doctor);
 	gather_binding(question, doctor);
 	gather_rules(doctor);
+	gather_thresholds(doctor);
 	if (doctor->facts.controller)
 		gather_copies(doctor);
 }
