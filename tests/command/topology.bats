@@ -21,6 +21,28 @@ setup() {
 	expect_line 0 "16 nodes: 4 racks of 4, 2 rows of 8, 1 hall of 16, 1 zone of 16" onespine topology show t
 }
 
+@test "nodes that are called by the ids of instances are told, with what gives them Slurm's names" {
+	local says='by the id of an instance' knows='Slurm knows only those that slurm.conf calls so' id
+	expect 0 "onespine: warning: 16 nodes are called $says (i-0ac8e9680f062d47a): $knows; --nodes with the output of aws ec2 \
+describe-instances gives Slurm's names" onespine topology import --from=ec2 -o t "$EC2/p5-16-topology.json"
+	expect 0 '' onespine topology import --from=ec2 --nodes="$EC2/p5-16-instances.json" -o t "$EC2/p5-16-topology.json"
+	for id in i-0ac8e9680f062d47a ocid1.instance.oc1.iad.anuwcljt 7348915720351287455 \
+		12345678-9abc-def0-1234-56789abcdef0; do
+		printf 'host,leaf\na1,l1\n%s,l1\n' "$id" >hosts.csv
+		expect 0 "onespine: warning: 1 node is called $says ($id): $knows; --nodes with an id and a node a line gives Slurm's names" \
+			onespine topology import --from=csv -o t hosts.csv
+		printf 'a1 gpu-1\n%s gpu-2\n' "$id" >map
+		expect 0 '' onespine topology import --from=csv --nodes=map -o t hosts.csv
+	done
+	printf 'SwitchName=l1 Nodes=i-0ac8e9680f062d47a\n' >t.conf
+	expect 0 "onespine: warning: 1 node is called $says (i-0ac8e9680f062d47a): $knows; expected are Slurm's names" \
+		onespine topology import --from=slurm -o t t.conf
+	for id in i-1 i-cafe gpu-0ac8e9680f 42 i-0ac8e968.example.com; do
+		printf 'host,leaf\na1,l1\n%s,l1\n' "$id" >hosts.csv
+		expect 0 '' onespine topology import --from=csv -o t hosts.csv
+	done
+}
+
 @test "several files are pages of one answer; one given twice is refused" {
 	cd "$FILES/ec2" || return
 	onespine topology import --from=ec2 -o "$BATS_TEST_TMPDIR/t" mixed-page1.json mixed-page2.json

@@ -188,6 +188,52 @@ static void warn_of_single_children(const struct osp_topology *topology)
 	}
 }
 
+/* --- names that Slurm does not know ----------------------------------------------------------- */
+
+/* Returns whether a node is called as a cloud calls an instance: i-0abc12345678 (EC2), ocid1...
+ * (OCI), 1234567890123456789 (GCP), or a UUID (Azure). */
+static bool is_instance_id(const char *name)
+{
+	static const char hex[] = "0123456789abcdefABCDEF";
+	size_t length = strlen(name);
+
+	if (strncmp(name, "i-", 2) == 0)
+		return length >= 10 && strspn(name + 2, hex) == length - 2;
+	if (strncmp(name, "ocid1.", 6) == 0)
+		return true;
+	if (strspn(name, "0123456789") == length)
+		return length >= 15;
+	return length == 36 && strspn(name, hex) == 8 && name[8] == '-' &&
+	       strspn(name + 24, hex) == 12;
+}
+
+/* Warns of names that are no node of Slurm's, unless slurm.conf calls its nodes so. */
+static void warn_of_ids(const struct osp_topology *topology, const struct source *source)
+{
+	const char *cure = source->options & OPTION(OSP_OPTION_NAME_MAP)
+				   ? source->add == osp_import_ec2
+					     ? "--nodes with the output of aws ec2 "
+					       "describe-instances gives Slurm's names"
+					     : "--nodes with an id and a node a line gives Slurm's "
+					       "names"
+				   : "expected are Slurm's names";
+	const char *first = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < osp_topology_node_count(topology); i++) {
+		const char *name = osp_topology_node_name(topology, i);
+
+		if (!is_instance_id(name))
+			continue;
+		first = first ? first : name;
+		count++;
+	}
+	if (count)
+		osp_say_warning("%u node%s by the id of an instance (%.64s): Slurm knows only "
+				"those that slurm.conf calls so; %s",
+				count, count == 1 ? " is called" : "s are called", first, cure);
+}
+
 static struct osp_topology *read_pages(const struct osp_call *call, const struct source *source,
 				       const struct osp_import_options *options,
 				       struct osp_error *error)
@@ -368,6 +414,7 @@ int osp_run_topology_import(const struct osp_call *call)
 	osp_progress_end();
 	if (!topology)
 		return osp_say_error(&error);
+	warn_of_ids(topology, source);
 	result = write_topology(call, topology, source, target, &error);
 	osp_topology_free(topology);
 	return result < 0 ? osp_say_error(&error) : OSP_EXIT_YES;
