@@ -345,6 +345,7 @@ int main(int argc, char **argv)
 	static const char gpus[] = "--gpus=";
 	const char *part = argc > 1 ? argv[1] : NULL, *option = argc > 2 ? argv[2] : NULL;
 
+	osp_output_begin();
 	begun_ms = osp_now_ms();
 	if (!part)
 		return wrong_usage(NULL);

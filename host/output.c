@@ -126,6 +126,16 @@ int osp_save_text(struct osp_text *text, const char *path)
 	return status;
 }
 
+void osp_output_begin(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		/* those below are open, so this is the number that open() takes */
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null",
+				    (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	}
+}
+
 void osp_output_end(void)
 {
 	int nothing;

@@ -45,6 +45,11 @@ int osp_print_text(struct osp_text *text, int status);
  * OSP_EXIT_UNABLE after printing the error. */
 int osp_save_text(struct osp_text *text, const char *path);
 
+/* Takes the numbers of those of standard input, output and error that the caller closed, so that no
+ * file that is opened gets one of them, and what is printed does not go into it. To print to them
+ * fails, as it does to closed ones. To be called first. */
+void osp_output_begin(void);
+
 /* Writes out what is printed and ends standard output, so that a reader of a pipe has all of it
  * while this process goes on. Print nothing after that. */
 void osp_output_end(void);

@@ -68,6 +68,22 @@ load helpers
 		bash -c '"$ONESPINE" map --json --state "$MAP/small.json" >/dev/full'
 }
 
+@test "a standard stream that is closed takes no words into a file, and an answer to it is none" {
+	# shellcheck disable=SC2016 # what bash -c is to expand
+	expect 2 "onespine: standard output: Bad file descriptor" \
+		bash -c '"$ONESPINE" map --state "$MAP/small.json" >&-'
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'SwitchName=l1 Nodes=n[1-8]\n' >slurm.conf.topology
+	seq 8 | sed 's|.*|n& n&|' >map
+	"$ONESPINE" topology watch --from=topograph:"$PWD/slurm.conf.topology" --nodes=map -o t <&- >&- 2>&- 3>&- &
+	watch_pid=$!
+	await_while "$watch_pid" test -e t
+	got=$(readlink "/proc/$watch_pid/fd/"{0,1,2}) || true
+	kill "$watch_pid"
+	wait "$watch_pid" || true
+	[[ $got == $'/dev/null\n/dev/null\n/dev/null' ]]
+}
+
 @test "bash completes commands, options, values and files" {
 	onespine completion bash >"$BATS_TEST_TMPDIR/onespine"
 	cd "$BATS_TEST_TMPDIR" || return

@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 	struct osp_error error = {.text = ""};
 	struct osp_call call;
 
+	osp_output_begin();
 	setlocale(LC_CTYPE, "");
 	if (osp_options_parse(argc, argv, &call, &error) < 0)
 		return osp_say_error(&error);
