@@ -412,6 +412,23 @@ bool osp_node_boots(const struct osp_state_node *node)
 	return node->state == OSP_NODE_POWERED_DOWN || node->state == OSP_NODE_POWERING_UP;
 }
 
+/* Slurm's year (job_end_time_reset() in job_mgr.c), less than its steps in planning by far. */
+#define PLANNED_YEAR_S ((int64_t)360 * 24 * 3600)
+
+int64_t osp_plans_tell_until(const struct osp_snapshot *snapshot)
+{
+	int64_t first_s = snapshot->time_s;
+
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
+		const struct osp_state_job *job = &snapshot->jobs[i];
+
+		if (osp_job_on_nodes(job) && !job->end_s && job->start_s > 0 &&
+		    job->start_s < first_s)
+			first_s = job->start_s;
+	}
+	return first_s + PLANNED_YEAR_S;
+}
+
 bool osp_job_on_nodes(const struct osp_state_job *job)
 {
 	return job->phase == OSP_JOB_RUNNING || job->phase == OSP_JOB_SUSPENDED ||

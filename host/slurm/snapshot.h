@@ -215,6 +215,10 @@ bool osp_node_usable(const struct osp_state_node *node);
 bool osp_node_free(const struct osp_state_node *node);
 bool osp_node_boots(const struct osp_state_node *node);
 
+/* Returns from which time on a start that Slurm plans tells nothing: to plan, it ends a job without
+ * a time limit a year after that job's start, and one that waits a year after its planned one. */
+int64_t osp_plans_tell_until(const struct osp_snapshot *snapshot);
+
 /* Has the job nodes now (running, suspended or completing)? */
 bool osp_job_on_nodes(const struct osp_state_job *job);
 

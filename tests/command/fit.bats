@@ -420,6 +420,8 @@ beside_refusal() {
 	((expected = $(date -d "$expected" +%s) - $(date +%s), expected > 7000 && expected <= 7200))
 	[[ $(beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30 --json | jq -c '[.starts_now, (.starts | type)]') == '[true,"string"]' ]]
 	[[ $(beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 30) != *expects* ]]
+	# nor one behind a job without a time limit, which Slurm ends after a year
+	[[ $(beside_slurm $((365 * 24 * 3600)) 'n[1-4]' -N 4 --gres gpu:1 -t 30) != *expects* ]]
 	# a time of days alone is taken as sbatch takes it, and said
 	expect_line 0 'onespine: warning: --time=1-: sbatch takes this for 1 day' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 -t 1-
 	expect_line 0 'onespine: warning: --time=03-: sbatch takes this for 03 days' beside_slurm 0 'n[1-4]' -N 4 --gres gpu:1 --time=03-

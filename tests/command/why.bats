@@ -76,6 +76,12 @@ because() {
 	# nor of one behind jobs without a time limit, each a year to Slurm
 	job '. + {reason: "Resources", start_s: 1791535000}'
 	[[ $(why 1206) != *'expects it to start'* ]]
+	# a year from that job's start, however long ago it was
+	job '. + {reason: "Resources", start_s: 1768640000}'
+	[[ $(why 1206) == *'; Slurm expects it to start at 2026-01-17T08:53:20'* ]] || { why 1206; false; }
+	jq '(.jobs[] | select(.id == 1201)) |= (. + {start_s: 1737104000, end_s: null})' state.json >next.json
+	mv next.json state.json
+	[[ $(why 1206) != *'expects it to start'* ]]
 }
 
 @test "ReqNodeNotAvail of a gang that names no nodes: the sentence about its nodes is said" {

@@ -22,9 +22,6 @@
 
 #define DOMAINS_SHOWN 5
 
-/* Slurm plans with a year for a job without a time limit, whose end nobody knows. */
-#define START_WORTH_TELLING_S ((int64_t)360 * 24 * 3600)
-
 /* One answer as text and as JSON: each fact is added to the one that is asked for. */
 struct why {
 	const struct osp_world *world;
@@ -134,7 +131,7 @@ static void report_times(struct why *why)
 		report_wait(why);
 		/* a held job keeps the start of an earlier plan */
 		if (job->start_s > why->world->snapshot->time_s &&
-		    job->start_s < why->world->snapshot->time_s + START_WORTH_TELLING_S &&
+		    job->start_s < osp_plans_tell_until(why->world->snapshot) &&
 		    osp_waiting_kind(job->reason) != OSP_WAITING_HOLD)
 			osp_text_printf(&why->text, "; Slurm expects it to start at %s",
 					osp_format_time(job->start_s, second, sizeof(second)));

@@ -15,8 +15,7 @@
 #include "lib/policy/waiting.h"
 #include "tools/command/command.h"
 
-#define NOW_S		      2 /* a node that is ending a job is given a second later */
-#define START_WORTH_TELLING_S (366 * 24 * 3600)
+#define NOW_S 2 /* a node that is ending a job is given a second later */
 
 const char *osp_fit_says(const struct osp_world *world, const struct osp_fit_answer *answer,
 			 char *buffer, size_t buffer_bytes)
@@ -250,7 +249,7 @@ static bool reports_start(const struct osp_fit *fit)
 {
 	return fit->sbatch.result == OSP_SBATCH_STARTS && !fit->lacks_licenses &&
 	       !fit->partition_says &&
-	       fit->sbatch.start_s < (int64_t)time(NULL) + START_WORTH_TELLING_S;
+	       fit->sbatch.start_s < osp_plans_tell_until(fit->world.snapshot);
 }
 
 /* Adds Slurm's start where nodes have room and it is later: it has the time of all jobs with at
