@@ -181,6 +181,7 @@ two_partitions() {
 	[[ $(why 1206) != *'AdminComment is older'* ]]
 	two_partitions '(.partitions[] | select(.name == "odd")).up = false'
 	[[ $(because) == *'nearest: s2 has 0 free of 4 (2 short)' ]] || { because; false; }
+	expect_line 0 '  in partition even; each other is down or has no room now either' why 1206
 	two_partitions '(.jobs[] | select(.id == 1206)).partition = "odd,debug"'
 	[[ $(because) == 'spine s1 has room for it now: it waits for its turn' ]] || { because; false; }
 	why 1206 | grep -qxF '  in partition debug'

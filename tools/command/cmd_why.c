@@ -301,7 +301,9 @@ static void report_partition(struct why *why, const struct osp_story *story)
 		return;
 	json_object_set_new(why->root, "in_partition", osp_json_string(story->partition));
 	osp_text_printf(&why->text, "  in partition %s%s\n", story->partition,
-			story->room ? "" : "; the others have no room now either");
+			story->room	       ? ""
+			: story->others_looked ? "; the others have no room now either"
+					       : "; each other is down or has no room now either");
 }
 
 /* Tells that AdminComment, which the user may have read, is of an earlier look than this answer. */

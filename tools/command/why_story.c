@@ -184,9 +184,10 @@ static uint32_t short_by(const struct osp_story *story)
 	const struct osp_fit_answer *nodes = &story->nodes;
 
 	if (story->in_parts)
-		return story->parts.ever
+		return !story->parts.ever ? UINT32_MAX
+		       : story->parts.now.whole_needed > story->parts.now.whole_offered
 			       ? story->parts.now.whole_needed - story->parts.now.whole_offered
-			       : UINT32_MAX;
+			       : 0;
 	for (uint32_t i = nodes->candidate_count; i < nodes->domain_count; i++)
 		if (nodes->domains[i].reason == OSP_PLACE_NOT_FREE)
 			return nodes->domains[i].short_nodes;
@@ -218,7 +219,7 @@ static bool starts_jobs(const struct osp_world *world, const char *name)
 	return partition && partition->up;
 }
 
-/* Asks about the nodes of each partition that starts jobs, or of the first if none does: the job
+/* Asks about the nodes of each partition that starts jobs, or of the last if none does: the job
  * gets nodes of one. Keeps the best answer. */
 static int ask_partitions(const struct osp_world *world, const struct osp_state_job *job,
 			  const struct osp_gang *gang, struct osp_story *story,
@@ -227,13 +228,15 @@ static int ask_partitions(const struct osp_world *world, const struct osp_state_
 	char *names = strdup(job->partition), *rest = names, *name;
 	const struct osp_story nothing = *story;
 	int result = names ? 0 : osp_error_set(error, "out of memory");
-	bool any = false;
+	bool any = false, all = true;
 
 	while (result == 0 && (name = strsep(&rest, ","))) {
 		struct osp_story one = nothing;
 
-		if (!starts_jobs(world, name) && (any || rest))
+		if (!starts_jobs(world, name) && (any || rest)) {
+			all = false;
 			continue;
+		}
 		result = ask_partition(world, job, gang, name, &one, error);
 		snprintf(one.partition, sizeof(one.partition), "%s", name);
 		if (result == 0 && (!any || is_better(world, gang->note.says, &one, story))) {
@@ -244,6 +247,7 @@ static int ask_partitions(const struct osp_world *world, const struct osp_state_
 		}
 		any = true;
 	}
+	story->others_looked = all;
 	free(names);
 	return result;
 }

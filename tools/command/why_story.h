@@ -27,6 +27,7 @@ struct osp_story {
 			      is no topology */
 	uint32_t level_now; /* the level that will do now; 0: any nodes will */
 	char partition[128]; /* of several, that which the nodes are of; "": it has one */
+	bool others_looked;  /* the others' nodes were looked at, too, since none of them is down */
 	char words[4 * OSP_SENTENCE_BYTES]; /* "": nothing is known */
 	struct osp_fit_answer nodes;
 	struct osp_segments_answer parts;
