@@ -261,7 +261,7 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->asleep = osp_is_asleep(info->node_state);
 	node->silent = node->state < OSP_NODE_RESERVED && !osp_is_up(info->node_state);
 	node->cloud = info->node_state & NODE_STATE_CLOUD;
-	node->cpus = info->cpus;
+	node->cpus = info->cpus_efctv ? info->cpus_efctv : info->cpus; /* without CoreSpecCount */
 	node->gpus = gpus_of_node(info->gres);
 	if (info->real_memory > info->mem_spec_limit)
 		node->memory_mib = info->real_memory - info->mem_spec_limit;
@@ -269,7 +269,9 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->boot_s = (int64_t)info->boot_time;
 }
 
-static int load_nodes(struct osp_snapshot *snapshot, struct osp_error *error)
+/* Loads the nodes. `with_taken`: with the GPUs that jobs have of them; slurmctld holds its lock on
+ * nodes longer for these. */
+static int load_nodes(struct osp_snapshot *snapshot, bool with_taken, struct osp_error *error)
 {
 	node_info_msg_t *message = NULL;
 	int result;
@@ -277,7 +279,9 @@ static int load_nodes(struct osp_snapshot *snapshot, struct osp_error *error)
 
 	inside_libslurm = true;
 	errno = 0;
-	result = slurm_load_node(0, &message, SHOW_ALL | SHOW_MIXED | SHOW_DETAIL);
+	result = slurm_load_node(0, &message,
+				 with_taken ? SHOW_ALL | SHOW_MIXED | SHOW_DETAIL
+					    : SHOW_ALL | SHOW_MIXED);
 	inside_libslurm = false;
 	if (slurm_failed(result, "its nodes", error) < 0)
 		return -1;
@@ -672,7 +676,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		return NULL;
 	}
 	snapshot->time_s = time(NULL);
-	if (load_conf(&conf, error) < 0 || load_nodes(snapshot, error) < 0 ||
+	if (load_conf(&conf, error) < 0 || load_nodes(snapshot, with_jobs, error) < 0 ||
 	    load_partitions(snapshot, conf, error) < 0 ||
 	    (with_jobs && load_jobs(snapshot, conf, error) < 0)) {
 		osp_snapshot_free(snapshot);

@@ -36,7 +36,7 @@ int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *
 /* Nodes, jobs and partitions. NULL with `error` set. */
 struct osp_snapshot *osp_cluster_state(struct osp_error *error);
 
-/* Nodes and partitions only. */
+/* Nodes and partitions only, without the GPUs that jobs have. */
 struct osp_snapshot *osp_cluster_nodes(struct osp_error *error);
 
 /* Asks for Slurm's own word for why `job` waits, into job->reason (the list of all jobs lacks it).

@@ -440,6 +440,16 @@ beside_refusal() {
 		beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 --begin=now+2hours
 }
 
+@test "processors that are kept for the system (CoreSpecCount) are none for a gang beside other jobs" {
+	needs_fake_slurm
+	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4'
+	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 0 'n[1-4]' -N 4 -c 3
+	slurm 'kept 2' 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 6 4'
+	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 0 'n[1-4]' -N 4 -c 2
+	expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \
+		beside_slurm 7200 'n[1-4]' -N 4 -c 3
+}
+
 @test "memory that jobs have of a node counts where Slurm hands it out" {
 	local jobs=('job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4') TAKEN size
 	TAKEN=([1]=600 [2]=600 [3]=600 [4]=600 [5]=600 [6]=600 [7]=900 [8]=900)

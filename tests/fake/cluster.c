@@ -4,10 +4,11 @@
  *
  * ONESPINE_FAKE_CLUSTER names a file with a word and its values in a line. "memory": it is handed
  * out, as by CR_Core_Memory. "default MIB": memory of jobs that name none; "default by GPU": their
- * GPUs bring it. "node NAME CPUS GPUS MIB MIB": its memory, and what jobs have of that. "job ID
- * NODES CPUS GPUS": one that runs on these nodes, which come before it, with so much of each.
- * "power NAME up|going-down": that node, named before, is on its way. The partition gpu has all
- * nodes, and another one of the name in "partition NAME" too.
+ * GPUs bring it. "node NAME CPUS GPUS MIB MIB": its memory, and what jobs have of that. "kept
+ * CPUS": so many are kept for the system on each node before it. "job ID NODES CPUS GPUS": one that
+ * runs on these nodes, which come before it, with so much of each. "power NAME up|going-down": that
+ * node, named before, is on its way. The partition gpu has all nodes, and another one of the name
+ * in "partition NAME" too.
  */
 #include "onespine_config.h"
 
@@ -118,6 +119,13 @@ static void take_power(const char *name, const char *way)
 								 : NODE_STATE_POWERING_UP;
 }
 
+/* Keeps so many processors of each node for the system. */
+static void keep_cpus(unsigned int count)
+{
+	for (uint32_t i = 0; i < node_message.record_count; i++)
+		nodes[i].cpus_efctv = (uint16_t)(nodes[i].cpus - count);
+}
+
 static void take_line(const char *line)
 {
 	char name[256], way[16];
@@ -134,6 +142,8 @@ static void take_line(const char *line)
 		conf.job_defaults_list = (void *)&conf;
 	else if (sscanf(line, "default %u", &a) == 1)
 		conf.def_mem_per_cpu = a;
+	else if (sscanf(line, "kept %u", &a) == 1)
+		keep_cpus(a);
 	else if (sscanf(line, "node %255s %u %u %u %u", name, &a, &b, &c, &d) == 5 &&
 		 node_message.record_count < NODES_MAX)
 		take_node(name, a, b, c, d);
