@@ -37,7 +37,8 @@ static bool any_failed(const struct osp_gate_gang *gang, const struct osp_gate_r
 static void gone(struct osp_gate_verdict *verdict)
 {
 	verdict->kind = OSP_GATE_END;
-	snprintf(verdict->says, sizeof(verdict->says), "the job is gone meanwhile");
+	snprintf(verdict->says, sizeof(verdict->says),
+		 "the job has ended while its nodes were checked");
 }
 
 /* Decides. If memory runs out, no job may start on a bad node, if policy drains bad ones. */
@@ -302,18 +303,35 @@ static void make_sure(const struct osp_gate_here *here, const struct osp_gate_ve
 	}
 }
 
-void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
-			 uint64_t until_ms, struct osp_gate_verdict *verdict)
+static void begin_verdict(struct osp_gate_verdict *verdict)
 {
-	char words[OSP_GATE_REASON_BYTES];
-
-	gate_act_seen.job_here = here->job;
 	verdict->kind = OSP_GATE_GO;
 	verdict->breaker = false;
 	verdict->slow = false;
 	verdict->says[0] = '\0';
 	verdict->sentences = NULL;
 	verdict->sentence_count = 0;
+}
+
+void osp_gate_act_gone(const struct osp_gate_here *here, struct osp_gate_report *reports,
+		       uint64_t until_ms, struct osp_gate_verdict *verdict)
+{
+	gate_act_seen.job_here = here->job;
+	begin_verdict(verdict);
+	for (uint32_t r = 0; reports && r < here->gang->node_count; r++)
+		if (reports[r].result == OSP_VERDICT_SILENT)
+			reports[r].result = OSP_VERDICT_SKIP;
+	if (!reports || !attempt_without_job(here, reports, until_ms, verdict))
+		gone(verdict);
+}
+
+void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
+			 uint64_t until_ms, struct osp_gate_verdict *verdict)
+{
+	char words[OSP_GATE_REASON_BYTES];
+
+	gate_act_seen.job_here = here->job;
+	begin_verdict(verdict);
 	if (osp_gate_all_well(here->gang, reports, here->policy)) {
 		if (!gate_act_seen.reported || gate_act_ask_job(here->gang, until_ms) != 0)
 			return;

@@ -445,9 +445,7 @@ static void decide(struct gate_loop *loop)
 
 	loop->verdict->decider = loop->wire.rank;
 	if (loop->job_gone) {
-		loop->verdict->kind = OSP_GATE_END;
-		snprintf(loop->verdict->says, sizeof(loop->verdict->says),
-			 "the job has ended while its nodes were checked");
+		osp_gate_act_gone(loop->here, loop->reports, until_ms, loop->verdict);
 	} else if (loop->reports) {
 		if (loop->measure.done)
 			gate_measure_judge(loop, loop->reports);

@@ -177,7 +177,19 @@ without_n2() {
 	touch "$BATS_TEST_TMPDIR/go"
 	await 60 drained n2 "$ECC_REASON"
 	none_drained_but n2
-	await 30 says n1 'the job is gone meanwhile'
+	await 30 says n1 'the job has ended while its nodes were checked'
+	! runs "$one"
+}
+
+@test "a job that is cancelled while it is checked, and whose gate has ended by then: the bad node is drained, no other" {
+	one=$(job -N3)
+	await_job "$one" RUNNING
+	scancel "$one"
+	await 30 says n1 'end by n1 of 3 nodes: the job has ended while its nodes were checked'
+	none_drained_but
+	touch "$BATS_TEST_TMPDIR/go"
+	await 60 drained n2 "$ECC_REASON"
+	none_drained_but n2
 	! runs "$one"
 }
 
