@@ -22,7 +22,8 @@ struct command {
 	bool leading; /* assignments may be here */
 	bool exporting, unexporting, env, exec, begun;
 	bool launcher, submits, mpi, container, shell, remote;
-	bool led; /* a program was named that does not run the words after it */
+	bool lists; /* apptainer, whose --env takes A=b,C=d */
+	bool led;   /* a program was named that does not run the words after it */
 };
 
 /* Returns whether a text within the present one may be read. */
@@ -85,6 +86,7 @@ static void note_program(struct osp_reading *reading, struct command *command, s
 	command->submits |= !strcmp(name, "sbatch") || !strcmp(name, "salloc");
 	command->mpi |= osp_shell_is_one_of(name, mpi);
 	command->container |= osp_shell_is_one_of(name, containers);
+	command->lists |= !strcmp(name, "apptainer") || !strcmp(name, "singularity");
 	command->shell |= osp_shell_is_one_of(name, shells);
 	command->remote |= !command->led && osp_border_is_remote(name);
 	if (!command->led)
@@ -138,6 +140,19 @@ static int read_run(struct osp_reading *reading, const struct command *command,
 	return rc;
 }
 
+static int take_substitutions(struct osp_reading *reading, const struct osp_shell_word *word);
+
+/* Does the same with a word, in which the script's own shell may put something first. */
+static int read_run_word(struct osp_reading *reading, const struct command *command,
+			 const struct osp_shell_word *word)
+{
+	struct osp_shell_word given = *word, live;
+
+	if (osp_reading_given_text(reading, &given, &live) || take_substitutions(reading, &live))
+		return -1;
+	return read_run(reading, command, &given);
+}
+
 /* Reads the text that a shell's -c at `index` gives it. Returns how many words that are, 0 for
  * none, or -1. */
 static int take_text(struct osp_reading *reading, const struct command *command, size_t index)
@@ -146,7 +161,7 @@ static int take_text(struct osp_reading *reading, const struct command *command,
 
 	if (at >= command->count || !may_read(reading))
 		return 0;
-	return read_run(reading, command, &command->words[at]) ? -1 : (int)(at - index + 1);
+	return read_run_word(reading, command, &command->words[at]) ? -1 : (int)(at - index + 1);
 }
 
 /* Reads a file that the script has written, at a word that runs it. Returns 1 if it did, 0 if there
@@ -187,6 +202,14 @@ static int take_exports(struct osp_reading *reading, const struct command *comma
 	return rc;
 }
 
+/* Takes the value of a container's --env. */
+static int take_env_value(struct osp_reading *reading, const struct command *command,
+			  const char *value, const struct osp_shell_word *word)
+{
+	return command->lists ? osp_reading_export_list(reading, value, word)
+			      : osp_reading_assign(reading, value, strlen(value), word);
+}
+
 /* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
  * words it took, 0 for none, or -1. */
 static int take_option(struct osp_reading *reading, const struct command *command, size_t index)
@@ -199,18 +222,19 @@ static int take_option(struct osp_reading *reading, const struct command *comman
 	if (command->launcher && (value = after(word->text, "--export=")))
 		return take_exports(reading, command, value, word) ? -1 : 1;
 	if (command->container && (value = after(word->text, "--env=")))
-		return osp_reading_assign(reading, value, strlen(value), word) ? -1 : 1;
+		return take_env_value(reading, command, value, word) ? -1 : 1;
 	if (reading->document_count && (rc = take_document(reading, command, word)))
 		return rc;
 	if (!next) /* of ssh the last word is a text, if it is several */
 		return command->remote && strpbrk(word->text, " \t\n") && may_read(reading)
-			       ? (read_run(reading, command, word) ? -1 : 1)
+			       ? (read_run_word(reading, command, word) ? -1 : 1)
 			       : 0;
 	if (command->launcher && !strcmp(word->text, "--export"))
 		rc = take_exports(reading, command, next->text, next);
+	else if (command->container && !strcmp(word->text, "--env"))
+		rc = take_env_value(reading, command, next->text, next);
 	else if ((command->mpi && !strcmp(word->text, "-x")) ||
-		 (command->container &&
-		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
+		 (command->container && !strcmp(word->text, "-e")))
 		rc = osp_reading_assign(reading, next->text, strlen(next->text), next);
 	else if (command->shell && gives_command(word->text))
 		return take_text(reading, command, index);
@@ -485,10 +509,12 @@ static int keep_options(struct osp_reading *reading, const struct osp_shell_word
 	struct osp_script_options *kept = &reading->script->options;
 	struct osp_flow *flow = &reading->courses.flow;
 	size_t steps = kept->commands, before = kept->count;
-	bool branch = osp_flow_now_may_not_run(flow);
+	bool branch = osp_flow_now_may_not_run(flow), runs_document = false;
 
+	for (size_t i = 0; i < count && reading->document_count && may_read(reading); i++)
+		runs_document |= osp_reading_document(reading, words[i].text) != NULL;
 	if (osp_script_options_of_command(kept, &reading->script->arena, words, count,
-					  reading->outer && reading->step,
+					  reading->outer && reading->step, runs_document,
 					  branch ? OSP_DOUBT_BRANCH : OSP_DOUBT_NONE))
 		return -1;
 	for (size_t i = before; i < kept->count; i++)

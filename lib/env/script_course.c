@@ -182,7 +182,8 @@ static bool is_listed(const char *list, const char *name)
 static void start_without(struct osp_courses *courses, const struct osp_setting *settings,
 			  const struct osp_course_hidden *hidden)
 {
-	for (size_t i = 0; i < hidden->before && i < courses->count; i++) {
+	courses->looks += hidden->before;
+	for (size_t i = 0; i < hidden->before && courses->looks < OSP_COURSE_LOOKS_MAX; i++) {
 		struct osp_setting_course *course = &courses->list[i];
 
 		if (!(course->lasts || i >= courses->before) || !is_unused(courses, course))
@@ -334,6 +335,15 @@ enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
 		stand = OSP_COURSE_MAY_STAND;
 	}
 	return stand;
+}
+
+enum osp_course_stand osp_course_setting(const struct osp_courses *courses, size_t setting)
+{
+	const struct osp_setting_course *course = &courses->list[setting];
+
+	if (course->ended && !course->unexported)
+		return OSP_COURSE_STANDS_NOT;
+	return course->may_have_ended ? OSP_COURSE_MAY_STAND : OSP_COURSE_STANDS;
 }
 
 void osp_course_may_start(struct osp_courses *courses)

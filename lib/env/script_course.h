@@ -17,8 +17,9 @@
 #include "lib/env/env_lint.h"
 #include "lib/env/script_flow.h"
 
-#define OSP_COURSE_HIDDEN_MAX 64    /* names that one command hides; more are not followed */
-#define OSP_COURSE_ENDS_MAX   20000 /* names that a script hides or ends */
+#define OSP_COURSE_HIDDEN_MAX 64       /* names that one command hides; more are not followed */
+#define OSP_COURSE_ENDS_MAX   20000    /* names that a script hides or ends */
+#define OSP_COURSE_LOOKS_MAX  50000000 /* at settings that are hidden from a program */
 
 struct osp_setting_course;
 
@@ -29,6 +30,7 @@ struct osp_courses {
 	uint32_t count, room;
 	size_t starts; /* programs so far */
 	size_t ends;   /* names that were hidden or ended so far */
+	size_t looks;  /* at settings that were hidden so far */
 	struct osp_course_hidden {
 		const char *name; /* NULL: all variables */
 		const char *but;  /* and these not, of all: names between commas */
@@ -95,6 +97,9 @@ enum osp_course_stand { OSP_COURSE_STANDS_NOT, OSP_COURSE_MAY_STAND, OSP_COURSE_
 enum osp_course_stand osp_course_stands(const struct osp_courses *courses,
 					const struct osp_setting *settings, const char *name,
 					bool exported);
+
+/* Returns whether the variable of a setting may still have its value at the present command. */
+enum osp_course_stand osp_course_setting(const struct osp_courses *courses, size_t setting);
 
 /* Notes that the present command may start a program that the script does not name, which counts
  * only for settings that a subshell would take along. */

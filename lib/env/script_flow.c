@@ -359,6 +359,26 @@ bool osp_flow_is_sure_in_text(const struct osp_flow *flow)
 	       (!block || block_at(flow, block)->kind == FUNCTION);
 }
 
+bool osp_flow_runs_again(const struct osp_flow *flow, uint32_t *within)
+{
+	bool again = false;
+
+	*within = 0;
+	for (uint32_t at = flow->at.block; at; at = block_at(flow, at)->parent) {
+		const struct osp_flow_block *block = block_at(flow, at);
+
+		if (block->kind == FUNCTION && !block->process) {
+			*within = 0;
+			return true;
+		}
+		if (block->kind == LOOP) {
+			*within = at;
+			again = true;
+		}
+	}
+	return again;
+}
+
 bool osp_flow_in_array(const struct osp_flow *flow)
 {
 	return block_at(flow, flow->at.block)->kind == ARRAY;

@@ -66,6 +66,11 @@ bool osp_flow_now_may_not_run(const struct osp_flow *flow);
 /* Returns whether that command runs whenever the text does in which it is (osp_flow_enter()). */
 bool osp_flow_is_sure_in_text(const struct osp_flow *flow);
 
+/* Returns whether that command may run again after others that follow it in the text: in the next
+ * round of a loop (`within` gets the outermost one), or when its function is called (then 0: after
+ * any). */
+bool osp_flow_runs_again(const struct osp_flow *flow, uint32_t *within);
+
 /* Returns whether that command is the words of an array. */
 bool osp_flow_in_array(const struct osp_flow *flow);
 

@@ -375,7 +375,7 @@ static bool is_led(const struct osp_shell_word *words, size_t torchrun)
 
 int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
 				  const struct osp_shell_word *words, size_t count, bool in_step,
-				  enum osp_doubt doubt)
+				  bool is_read, enum osp_doubt doubt)
 {
 	struct osp_script_option option = {
 		.of = OSP_OPTION_OF_PROGRAM, .in_step = in_step, .doubt = doubt};
@@ -386,7 +386,7 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 		return 0;
 	note_starter(options, words, count);
 	options->starts_elsewhere |= (torchrun < count && is_led(words, torchrun)) ||
-				     (torchrun == count && is_own_script(words, count));
+				     (torchrun == count && !is_read && is_own_script(words, count));
 	option.torchrun = torchrun < count || *words[0].text == '-';
 	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
 		at++;

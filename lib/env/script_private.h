@@ -15,6 +15,7 @@
 #include "lib/env/shell_text.h"
 
 #define OSP_DOCUMENTS_MAX 32 /* here-documents in files; more are not read */
+#define OSP_USES_MAX	  64 /* values made of variables that may change; more stay unknown */
 
 struct osp_script {
 	struct osp_arena arena;
@@ -52,6 +53,14 @@ struct osp_reading {
 		int line;
 	} documents[OSP_DOCUMENTS_MAX]; /* that the script writes */
 	size_t document_count;
+	struct osp_use {
+		uint32_t setting;  /* whose value is made of a variable */
+		uint32_t within;   /* the loop, or 0, in which a later change may come before it */
+		const char *value; /* as written */
+		const char *name;  /* of the variable, in it */
+		size_t name_bytes;
+	} uses[OSP_USES_MAX]; /* in loops and functions, which run again */
+	size_t use_count;
 	struct osp_courses courses;
 };
 
@@ -102,6 +111,12 @@ bool osp_border_leads_on(const struct osp_shell_word *words, size_t index);
 
 /* Hides a variable from the present command; `lasts`: from those after it in its text too. */
 void osp_reading_hide(struct osp_reading *reading, const char *name, bool lasts);
+
+/* Takes a word whose text another shell runs: puts in what the script's own shell substitutes there,
+ * as $(hostname) between double quotes; `live` gets the $(...) that it runs for that. Returns 0, or
+ * -1 if memory ran out. */
+int osp_reading_given_text(struct osp_reading *reading, struct osp_shell_word *word,
+			   struct osp_shell_word *live);
 
 /* Returns a file that the script has written with a here-document; NULL: none has this name. */
 const struct osp_document_read *osp_reading_document(const struct osp_reading *reading,

@@ -22,41 +22,111 @@ static bool may_compare(struct osp_script *script)
 
 /* Returns the value to which the script has set a variable so far: NULL if it has not, or to
  * several values. */
-static const char *only_value(struct osp_script *script, const char *name, size_t name_bytes)
+static const char *only_value(struct osp_reading *reading, const char *name, size_t name_bytes)
 {
+	struct osp_script *script = reading->script;
 	const char *value = NULL;
 
 	if (!may_compare(script))
 		return NULL;
 	for (size_t i = 0; i < script->count; i++) {
 		const struct osp_setting *one = &script->settings[i];
+		enum osp_course_stand stand;
 
 		if (strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes])
 			continue;
-		if (one->gone)
+		stand = osp_course_setting(&reading->courses, i);
+		if (one->gone || stand == OSP_COURSE_STANDS_NOT)
 			continue;
-		if (one->unexpanded || (value && strcmp(value, one->value)))
+		if (one->unexpanded || stand == OSP_COURSE_MAY_STAND ||
+		    (value && strcmp(value, one->value)))
 			return NULL;
 		value = one->value;
 	}
 	return value;
 }
 
+/* --- values that change in loops -------------------------------------------------------------- */
+
+/* Forgets the values of loops that have ended. */
+static void forget_uses(struct osp_reading *reading)
+{
+	const struct osp_flow *flow = &reading->courses.flow;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reading->use_count; i++) {
+		if (osp_flow_within(flow, flow->at.block, reading->uses[i].within))
+			reading->uses[kept++] = reading->uses[i];
+	}
+	reading->use_count = kept;
+}
+
+/* Notes that the value of the next setting is made of variables, all known, which may change before
+ * it is set again. Returns 1; 0 if there is no room, so that it stays unknown; or -1 if memory ran
+ * out. */
+static int note_uses(struct osp_reading *reading, const char *value, size_t value_bytes)
+{
+	struct osp_use use = {.setting = reading->script->count};
+	const char *at;
+
+	if (!osp_flow_runs_again(&reading->courses.flow, &use.within))
+		return 1;
+	use.value = osp_arena_copy(&reading->script->arena, value, value_bytes);
+	if (!use.value)
+		return -1;
+	forget_uses(reading);
+	for (at = use.value; (at = strchr(at, '$')); at += use.name_bytes) {
+		if (reading->use_count == OSP_USES_MAX)
+			return 0;
+		use.name = at += at[1] == '{' ? 2 : 1;
+		use.name_bytes = osp_value_name_length(at, use.value + value_bytes);
+		reading->uses[reading->use_count++] = use;
+	}
+	return 1;
+}
+
+/* Makes values unknown that are made of the variable, which changes; `anywhere`: because what it is
+ * made of does. */
+static void change(struct osp_reading *reading, const char *name, size_t name_bytes, bool anywhere)
+{
+	const struct osp_flow *flow = &reading->courses.flow;
+	size_t i = 0;
+
+	while (i < reading->use_count) {
+		struct osp_use use = reading->uses[i];
+		struct osp_setting *setting;
+
+		if (use.name_bytes != name_bytes || memcmp(use.name, name, name_bytes) != 0 ||
+		    use.setting >= reading->script->count ||
+		    !(anywhere || osp_flow_within(flow, flow->at.block, use.within))) {
+			i++;
+			continue;
+		}
+		reading->uses[i] = reading->uses[--reading->use_count];
+		setting = &reading->script->settings[use.setting];
+		setting->unexpanded = true;
+		setting->value = use.value;
+		change(reading, setting->name, strlen(setting->name), true);
+		i = 0; /* it may have moved others */
+	}
+}
+
 /*
  * Replaces $X and ${X} by values that the script set before: `known` gets the result. It stays NULL
  * if a shell substitutes anything else, or a variable is unknown. Returns -1 if memory ran out.
  */
-static int expand(struct osp_script *script, const char *value, size_t value_bytes, char **known)
+static int expand(struct osp_reading *reading, const char *value, size_t value_bytes, char **known)
 {
 	const char *at = value, *end = value + value_bytes, *next;
 	struct osp_text text = OSP_TEXT_INIT;
+	int noted;
 
 	for (; (next = memchr(at, '$', (size_t)(end - at))); at = next) {
 		bool braced = next + 1 < end && next[1] == '{';
 		const char *name = next + 1 + braced, *one;
 		size_t length = osp_value_name_length(name, end);
 
-		one = length ? only_value(script, name, length) : NULL;
+		one = length ? only_value(reading, name, length) : NULL;
 		if (!one || strlen(one) > VALUE_BYTES_MAX || text.length_bytes > VALUE_BYTES_MAX ||
 		    (braced && (name + length >= end || name[length] != '}')))
 			break;
@@ -69,6 +139,11 @@ static int expand(struct osp_script *script, const char *value, size_t value_byt
 
 		osp_text_free(&text);
 		return failed ? -1 : 0;
+	}
+	noted = note_uses(reading, value, value_bytes);
+	if (noted < 1) {
+		osp_text_free(&text);
+		return noted;
 	}
 	osp_text_add_bytes(&text, at, (size_t)(end - at));
 	*known = osp_text_take(&text);
@@ -115,6 +190,8 @@ void osp_reading_end(struct osp_reading *reading, const char *name, size_t name_
 		     enum osp_course_end how)
 {
 	osp_course_end(&reading->courses, reading->script->settings, name, name_bytes, how);
+	if (how == OSP_COURSE_UNSET)
+		change(reading, name, name_bytes, false);
 	if (is_exports(name, name_bytes))
 		osp_reading_exports(reading, NULL);
 }
@@ -170,6 +247,8 @@ void osp_reading_hide(struct osp_reading *reading, const char *name, bool lasts)
  * there is none; hides it from the command that has the new one for itself. */
 static void replace(struct osp_reading *reading, const struct osp_setting *setting)
 {
+	if (setting->adds)
+		change(reading, setting->name, strlen(setting->name), false);
 	if (setting->fallback || setting->adds)
 		return;
 	if (reading->lasting)
@@ -206,7 +285,7 @@ int osp_reading_add(struct osp_reading *reading, const char *name, size_t name_b
 	}
 	setting.extends =
 		setting.unexpanded && osp_value_extends(value, value_bytes, name, name_bytes);
-	if (setting.unexpanded && !setting.extends && expand(script, value, value_bytes, &known))
+	if (setting.unexpanded && !setting.extends && expand(reading, value, value_bytes, &known))
 		return -1;
 	setting.unexpanded &= !known;
 	setting.name = osp_arena_copy(&script->arena, name, name_bytes);

@@ -33,6 +33,7 @@ struct scanner {
 	bool in_word; /* there is one, though it may be empty: "" */
 	bool unexpanded;
 	int word_line, word_column;
+	size_t word_start;
 	bool drop; /* the word belongs to a redirection */
 	bool into; /* and names the file that is written */
 	/* the command so far; texts are kept as offsets, because they move while they grow */
@@ -79,6 +80,7 @@ static void begin_word(struct scanner *s)
 	s->in_word = true;
 	s->unexpanded = false;
 	s->word_line = s->line;
+	s->word_start = s->at;
 	s->word_column = (int)(s->at - s->line_start) + 1;
 }
 
@@ -116,8 +118,11 @@ static void note_file(struct scanner *s, const char *name, size_t bytes)
 
 static void end_word(struct scanner *s)
 {
-	struct osp_shell_word word = {
-		.line = s->word_line, .column = s->word_column, .unexpanded = s->unexpanded};
+	struct osp_shell_word word = {.raw = s->text + s->word_start,
+				      .raw_bytes = s->at - s->word_start,
+				      .line = s->word_line,
+				      .column = s->word_column,
+				      .unexpanded = s->unexpanded};
 
 	if (!s->in_word)
 		return;

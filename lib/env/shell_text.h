@@ -23,6 +23,8 @@
 
 struct osp_shell_word {
 	const char *text; /* without its quotes */
+	const char *raw;  /* as written, not terminated; NULL in a word that no reader gave */
+	size_t raw_bytes;
 	int line;	  /* from 1 */
 	int column;	  /* from 1, in bytes */
 	bool unexpanded;  /* the shell would substitute something */

@@ -701,6 +701,10 @@ adapters() {
 	fatal "${head}bash -c 'cd x'\n./venv/bin/torchrun --nnodes=4 a\n" S14
 	# a command in \$(...) starts nothing, also the second one
 	fatal "$head"'IP=$(cd $(pwd); srun -N1 hostname -i)\ntorchrun --nnodes=4 a\n' S14
+	# nor does a script that is read
+	fatal "${head}cat >run.sh <<'E'\ntorchrun --nnodes=4 a\nE\nbash run.sh\n" S14
+	fine "${head}cat >run.sh <<'E'\nsrun torchrun --nnodes=4 a\nE\nbash run.sh\n"
+	fine "${head}cat >run.sh <<'E'\ntorchrun --nnodes=4 a\nE\nbash other.sh\n"
 	fatal "${head}\$PYTHON -m torch.distributed.run --nnodes=4 a\n" S14
 	fatal "${head}apptainer exec \$IMAGE torchrun --nnodes=4 a\n" S14
 	fatal "${head}ARGS=(--nnodes=4)\ntorchrun \"\${ARGS[@]}\" a\n" S14
@@ -727,6 +731,43 @@ harmful() {
 	printf '#SBATCH -N2 --exclusive\nmpirun bash -c "export MASTER_ADDR=\\$(hostname); a"\n' >job.sh
 	run env_of --script job.sh
 	[[ $status == 1 && $output == *'job.sh:2:16: fatal: MASTER_ADDR=$(hostname): '*'rule S5:'* ]]
+}
+
+@test "--script: what the script's own shell puts into a text for another" {
+	local command
+	for command in '"export MASTER_ADDR=$(hostname); a"' '"MASTER_ADDR=$HOSTNAME N=\$SLURM_NODEID a"' '"MASTER_ADDR=`hostname -s` a"' \
+		"'export MASTER_ADDR='\$(hostname)'; a \$X'" '"
+cd x
+MASTER_ADDR=${SLURMD_NODENAME} a"'; do
+		printf '#SBATCH -N2 --exclusive\nsrun bash -c %s\n' "$command" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	for command in '"export MASTER_ADDR=\$(hostname); a"' '"MASTER_ADDR=\$HOSTNAME N=$N a"' "'MASTER_ADDR=\$(hostname) a '\"\$X\"" '"$(a) \$(b); MASTER_ADDR=\$(hostname) a"'; do
+		printf '#SBATCH -N2 --exclusive\nsrun bash -c %s\n' "$command" >job.sh
+		run env_of --script job.sh
+		[[ $status == 1 && $output == *'job.sh:2:14: fatal: MASTER_ADDR='*'rule S5:'* ]] || { cat job.sh && echo "$output" && false; }
+	done
+	# what it runs for that is a command of its own
+	harmful 'bash -c "X=$(NCCL_ALGO=Ring prog); b"' 2:9
+	harmful 'ssh n "cd $(pwd); NCCL_ALGO=Ring prog \$(b)"' 2:7
+	harmful 'bash -c "\ncd $(pwd)\nNCCL_ALGO=Ring prog"' 4:1
+}
+
+@test "--script: values that NCCL takes for none, and lists of what it leaves out" {
+	local name
+	for name in NCCL_IB_DISABLE NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_PXN_DISABLE NCCL_ALGO; do
+		harmful "export $name=\nprog"
+		harmful "export $name=1\nprog" 2:8
+	done
+	harmful 'export NCCL_P2P_LEVEL=0\nprog' 2:8
+	harmful 'export NCCL_P2P_LEVEL=NVL\nprog'
+	harmful 'export NCCL_ALGO=^Tree\nprog'
+	for name in ^Ring ^CollNetDirect,ring ^NVLS ^Tree,NVLSTree; do
+		harmful "export NCCL_ALGO=$name\nprog" 2:8
+	done
+	printf 'export NCCL_ALGO=\nprog\n' >job.sh
+	[[ $(env_of --for dgx-h100 --with nccl=2.23 --script job.sh) == *'job.sh:1:8: harmful: NCCL_ALGO=: '*'rule N5-empty:'* ]]
+	[[ $(env_of --for dgx-h100 --with nccl=2.24 --script job.sh) == *$'\n0 fatal, 0 harmful, '* ]]
 }
 
 @test "--script: what a loop sets for its next round" {
@@ -759,6 +800,8 @@ harmful() {
 	harmful 'env -u X NCCL_ALGO=Ring prog' 2:10
 	harmful 'A=(NCCL_ALGO=Ring)\nunset NCCL_ALGO\nenv "${A[@]}" prog' 2:4
 	harmful 'export APPTAINERENV_NCCL_ALGO=Ring\nsrun apptainer exec -e i prog' 2:8
+	harmful 'apptainer exec --env NCCL_DEBUG=INFO,NCCL_ALGO=Ring i prog' 2:22
+	harmful 'singularity exec --env=NCCL_DEBUG=INFO,NCCL_ALGO=Ring i prog' 2:18
 }
 
 # As a Slurm of 22.05.8 answered, and the source of 25.11.7 has it (src/srun/launch.c, src/sbatch/opt.c)
@@ -838,6 +881,16 @@ harmful() {
 	idle '#SBATCH --exclusive\nexport CUDA_VISIBLE_DEVICES=0\npython prepare\nunset CUDA_VISIBLE_DEVICES\ntorchrun a\n'
 	idle '#SBATCH --exclusive\nif [[ $one ]]; then export CUDA_VISIBLE_DEVICES=0; fi\ntorchrun a\n'
 	idle '#SBATCH --exclusive\n(export CUDA_VISIBLE_DEVICES=0; a) &\nb\n'
+	# one for each process: a variable that the next round, or the next call, finds changed
+	for words in 'g=0\nfor i in 1 2; do CUDA_VISIBLE_DEVICES=$g a & g=$((g+1)); done' 'g=0\nwhile read i; do CUDA_VISIBLE_DEVICES=$g a & let g+=1; done' \
+		'g=0\nfor i in 1 2; do export CUDA_VISIBLE_DEVICES=$g; a & ((g++)); done' 'g=0\nfor i in 1 2; do d=$g; CUDA_VISIBLE_DEVICES=$d a & g=1; done' \
+		'g=0\nfor i in 1 2; do for j in 3 4; do CUDA_VISIBLE_DEVICES=$g a & done; g=1; done' 'g=0\na $g\nfor g in 1 2; do CUDA_VISIBLE_DEVICES=$g a & done' \
+		'g=0\nr() { CUDA_VISIBLE_DEVICES=$g a & }\nr\ng=1\nr' 'g=0\na $g\nread g <f\nCUDA_VISIBLE_DEVICES=$g a'; do
+		idle "#SBATCH --exclusive\n$words\n"
+	done
+	idle '#SBATCH --exclusive\ng=0\nfor i in 1 2; do CUDA_VISIBLE_DEVICES=$g a $i; h=1; done\n' 3:18
+	idle '#SBATCH --exclusive\ng=0\nfor i in 1 2; do a $i; done\ng=1\nexport CUDA_VISIBLE_DEVICES=$g\n'
+	idle '#SBATCH --exclusive\ng=0\nfor i in 1 2; do h=$g; done\ng=1\nexport CUDA_VISIBLE_DEVICES=$g\na\n' 5:8
 	# Slurm sets it anew for a step that has GPUs of its own
 	idle '#SBATCH -N2 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0\nsrun a\n'
 	idle "#SBATCH -N2 --gpus-per-node=8\nsrun bash -c 'CUDA_VISIBLE_DEVICES=0 a'\n" 2:14
@@ -933,7 +986,7 @@ harmful() {
 }
 
 @test "--script: a value that another variable holds is judged with it" {
-	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1; a\nA=2\nexport NCCL_DEBUG=$A\n' >job.sh
+	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1; a\n[[ $x ]] && A=2\nexport NCCL_DEBUG=$A\n' >job.sh
 	env_of --for p5.48xlarge --script job.sh >said
 	grep -q '^job.sh:2:8: harmful: NCCL_SOCKET_IFNAME=eth0: ' said
 	[[ $(grep -c '^job.sh:5:8: harmful where the value turns out so: NCCL_DEBUG' said) == 1 ]]
