@@ -184,14 +184,22 @@ static void no_text_takes_long(void **state)
 		const char *before, *words, *ends;
 		size_t count;
 	} cases[] = {
-		{false, "X=", "$(a)", "", 1000000},   {false, "X=", "$(", ")", 1000000},
-		{true, "", "export A\n", "", 300000}, {true, "export", " A", "", 1000000},
-		{true, "A=\nX=", "$A", "", 1000000},  {false, "", "(", "", 4000000},
-		{false, "", "((a) ", "", 800000},     {false, "", "((a))", "", 800000},
-		{false, "", "unset A|", "", 500000},  {false, "", "A|", "", 1000000},
-		{true, "X=", "$((A=1))", "", 400000}, {true, "let", " A=1", "", 800000},
-		{true, "((", "A=1,", "))", 500000},   {false, "", "#SBATCH\n ", "", 400000},
+		{false, "X=", "$(a)", "", 1000000},
+		{false, "X=", "$(", ")", 1000000},
+		{true, "", "export A\n", "", 300000},
+		{true, "export", " A", "", 1000000},
+		{true, "A=\nX=", "$A", "", 1000000},
+		{false, "", "(", "", 4000000},
+		{false, "", "((a) ", "", 800000},
+		{false, "", "((a))", "", 800000},
+		{false, "", "unset A|", "", 500000},
+		{false, "", "A|", "", 1000000},
+		{true, "X=", "$((A=1))", "", 400000},
+		{true, "let", " A=1", "", 800000},
+		{true, "((", "A=1,", "))", 500000},
+		{false, "", "#SBATCH\n ", "", 400000},
 		{true, "", "(A=1\n", "", 10},
+		{true, "env -u C -u D -u E -u F -u G -u H -u I -u J bash -c '", "p;", "'", 1000000},
 	};
 	struct osp_text text = OSP_TEXT_INIT, settings = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
