@@ -41,8 +41,8 @@ void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_repor
 
 /*
  * Ends the gate of a job that osp_gate_act_progress() no longer knows: OSP_GATE_END. What failed by
- * `reports` is drained all the same, if slurmctld answers before `until_ms`; a node without a report
- * is not blamed for it. `reports` is changed; NULL: none is known.
+ * `reports` is drained all the same, if slurmctld answers before `until_ms`; a node without a
+ * report is not blamed for it. `reports` is changed; NULL: none is known.
  */
 void osp_gate_act_gone(const struct osp_gate_here *here, struct osp_gate_report *reports,
 		       uint64_t until_ms, struct osp_gate_verdict *verdict);

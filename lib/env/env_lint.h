@@ -20,8 +20,8 @@
  * A value made of variables that the script has set before, each to one value, gets these values:
  * I=eth0; A=$I. It stays unknown if it is set again, in a loop or a function, after one of them has
  * changed. What the script's own shell substitutes in a text for another, as $(hostname) in
- * bash -c "export A=$(hostname)", is unknown too. The options of sbatch, srun and training programs are read too
- * (lib/env/script_options.h).
+ * bash -c "export A=$(hostname)", is unknown too. The options of sbatch, srun and training programs
+ * are read too (lib/env/script_options.h).
  *
  * A setting ends where the script unsets it, sets it anew or no longer exports it (unset A, A=c,
  * export -n A); `env -u A`, or a value that a command brings itself, hides it from that command. So

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* script_document.c - files that a script writes with here-documents and then runs, and what its own
- * shell substitutes in them and in texts of `-c` */
+/* script_document.c - files that a script writes with here-documents and then runs, and what its
+ * own shell substitutes in them and in texts of `-c` */
 #include "lib/env/script_private.h"
 
 #include <string.h>

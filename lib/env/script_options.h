@@ -60,9 +60,9 @@ struct osp_script_options {
 	bool too_many;		  /* they were not all kept */
 };
 
-/* Reads the options of one command; `in_step` and `doubt` are those of its place; `is_read`: it runs
- * a script of the user's whose text is read too. Returns 0, or -1 if memory ran out or there are too
- * many. */
+/* Reads the options of one command; `in_step` and `doubt` are those of its place; `is_read`: it
+ * runs a script of the user's whose text is read too. Returns 0, or -1 if memory ran out or there
+ * are too many. */
 int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
 				  const struct osp_shell_word *words, size_t count, bool in_step,
 				  bool is_read, enum osp_doubt doubt);

@@ -112,9 +112,9 @@ bool osp_border_leads_on(const struct osp_shell_word *words, size_t index);
 /* Hides a variable from the present command; `lasts`: from those after it in its text too. */
 void osp_reading_hide(struct osp_reading *reading, const char *name, bool lasts);
 
-/* Takes a word whose text another shell runs: puts in what the script's own shell substitutes there,
- * as $(hostname) between double quotes; `live` gets the $(...) that it runs for that. Returns 0, or
- * -1 if memory ran out. */
+/* Takes a word whose text another shell runs: puts in what the script's own shell substitutes
+ * there, as $(hostname) between double quotes; `live` gets the $(...) that it runs for that.
+ * Returns 0, or -1 if memory ran out. */
 int osp_reading_given_text(struct osp_reading *reading, struct osp_shell_word *word,
 			   struct osp_shell_word *live);
 
