@@ -136,6 +136,12 @@ timeless() {
 	answers 0 onespine fit -N 3 --exclusive -L matlab:2
 	answers 1 onespine fit -N 4 --exclusive
 	holds "$said" 'no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	# Slurm ends a job without a time limit after a year, to plan: that is no start to tell
+	[[ $said != *'would start it'* ]]
+	equal "$(onespine fit -N 4 --exclusive --json | jq .starts)" null
+	scontrol update "JobId=$(squeue -h -o %i | paste -sd,)" TimeLimit=60
+	answers 1 onespine fit -N 4 --exclusive
+	holds "$said" 'no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
 	holds "$said" 'Slurm would start it at '
 	answers 1 onespine fit -N 3 --gres gpu:9
 	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
