@@ -443,9 +443,15 @@ write_program() {
 	run onespine recheck --dry-run
 	equal "$status $output" "0 n1: would be checked: drained for: $ECC_REASON
 n2: would be checked: drained for: $ECC_REASON"
-	run onespine recheck --dry-run n3 n33
+	run onespine recheck --dry-run n3 n5 n33
 	equal "$status $output" "1 n3: left alone: drained by others: fan broken
+n5: left alone: it is not drained
 n33: left alone: Slurm knows no such node; did you mean n3?"
+	if as_other_user onespine --version; then
+		run as_other_user onespine recheck --dry-run n1 n5
+		equal "$status $output" '2 onespine: recheck is for root: it undrains nodes and drains them'
+		await 10 drained n1 "$ECC_REASON"
+	fi
 	equal "$(onespine recheck --dry-run --json n1 | jq -c .)" "[{\"node\":\"n1\",\"fate\":\"would be checked\",\"says\":\"drained for: $ECC_REASON\"}]"
 	run onespine recheck --program="$(write_program)" --depth=passive
 	((status == 1))
