@@ -44,12 +44,21 @@ static const json_t *find_check(const json_t *root, const char *verdict, const c
 	return found;
 }
 
-static const char *first_why(const json_t *check)
+/* Returns the words of the check's first result with this verdict: one that hung once has passed
+ * too. */
+static const char *why_of(const json_t *check, const char *verdict)
 {
-	const json_t *result = json_array_get(json_object_get(check, "results"), 0);
-	const char *why = json_string_value(json_object_get(result, "why"));
+	const json_t *results = json_object_get(check, "results");
 
-	return why ? why : "";
+	for (size_t i = 0; i < json_array_size(results); i++) {
+		const json_t *result = json_array_get(results, i);
+		const char *its = json_string_value(json_object_get(result, "verdict"));
+		const char *why = json_string_value(json_object_get(result, "why"));
+
+		if (its && why && strcmp(its, verdict) == 0)
+			return why;
+	}
+	return "";
 }
 
 void osp_check_report_error(struct osp_gate_report *report, const char *why)
@@ -82,7 +91,8 @@ void osp_check_report_read(const char *json, struct osp_gate_report *report)
 	if (report->result == OSP_VERDICT_FAIL) {
 		osp_copy_clean(report->reason, sizeof(report->reason), reason);
 	} else if (report->result == OSP_VERDICT_ERROR) {
-		snprintf(words, sizeof(words), "%.30s: %.160s", report->check, first_why(check));
+		snprintf(words, sizeof(words), "%.30s: %.160s", report->check,
+			 why_of(check, verdict));
 		osp_check_report_error(report, words);
 	}
 	if (report->result >= OSP_VERDICT_ERROR)

@@ -155,6 +155,8 @@ tests_unit_test_source_ec2_LDADD = $(UNIT_LIBS)
 endif
 if HAVE_SLURM
 if HAVE_JANSSON
+UNIT_TESTS += tests/unit/test_check_report
+tests_unit_test_check_report_LDADD = libhost.la $(UNIT_LIBS) $(JANSSON_LIBS)
 UNIT_TESTS += tests/unit/test_asked tests/unit/test_hosts tests/unit/test_map tests/unit/test_options
 tests_unit_test_asked_LDADD = libsource.la libcommand.la $(UNIT_LIBS) $(JANSSON_LIBS)
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
