@@ -176,7 +176,7 @@ no_step_runs() {
 	log_mark
 	ec2_says n1,n2,n3 n4,n5,n6,n7,n8
 	await 10 log_since 'without a reconfigure, the topology in force has'
-	begin_soon "$job"
+	begin_soon "$job" 1
 	await_job "$job" RUNNING 60
 	await 10 note_holds "$job" 'placed: 4 nodes on spine right'
 	await 10 shows 'No reservations in the system' scontrol show reservation

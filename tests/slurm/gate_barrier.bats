@@ -126,7 +126,7 @@ setup_file() {
 		await 60 test -s "$BATS_TEST_TMPDIR/ran$i"
 	done
 	for job in "${jobs[@]}"; do
-		await 10 shows "job $job: PASS" gate_log n6
+		await 10 decided "$job" n6
 	done
 	equal "$(grep -c ' go by n1 of 6 nodes' <<<"$(gate_log n6)")" 8
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''

@@ -366,18 +366,18 @@ on_one_spine() {
 		fail "job $1 is on: $(paste -sd' ' <<<"$domains")"
 }
 
-# begin_soon JOB: a requeued job begins only cred_expire (120) seconds after its nodes are done with
+# begin_soon JOB [RESTARTS]: a requeued job begins only cred_expire (120) seconds after its nodes are done with
 # it; not so long here. In the second of the requeue slurmd would still take it for the old one.
-# A job that began since the look at it has what is wanted.
+# A job that began since the look at it has what is wanted, and so has one that runs after so many restarts.
 begin_soon() {
 	local said
-	await 30 begins_later "$1"
+	await 30 begins_later "$@"
 	said=$(scontrol update "JobId=$1" StartTime=now+3 2>&1) || [[ $said == *'no longer pending'* ]] || fail "$said"
 }
 
 begins_later() {
 	local eligible
-	job_is "$1" PENDING || return 1
+	job_is "$1" PENDING || { [[ -n ${2:-} ]] && (($(job_field "$1" Restarts) >= $2)); } || return 1
 	[[ $(job_reason "$1") != BeginTime ]] || return 0
 	# on a busy machine its nodes may be done with it only when that time is over
 	eligible=$(date -d "$(job_field "$1" EligibleTime)" +%s 2>/dev/null) && ((eligible <= EPOCHSECONDS))
