@@ -43,7 +43,7 @@ onespine_SOURCES = \
 	tools/command/cmd_topology_nodes.c tools/command/topology_nodes.h \
 	tools/command/cmd_topology_survey.c \
 	tools/command/cmd_why.c \
-	tools/command/fit_environment.c tools/command/fit_environment.h tools/command/fit_launch.c tools/command/fit_launch.h tools/command/fit_refusal.c tools/command/fit_refusal.h tools/command/fit_sbatch.c tools/command/fit_sbatch.h tools/command/fit_scheduler.c tools/command/fit_scheduler.h tools/command/fit_segments.c tools/command/fit_segments.h tools/command/why_story.c tools/command/why_story.h tools/command/why_waiting.c tools/command/why_waiting.h \
+	tools/command/fit_environment.c tools/command/fit_environment.h tools/command/fit_gpus.c tools/command/fit_gpus.h tools/command/fit_launch.c tools/command/fit_launch.h tools/command/fit_refusal.c tools/command/fit_refusal.h tools/command/fit_sbatch.c tools/command/fit_sbatch.h tools/command/fit_scheduler.c tools/command/fit_scheduler.h tools/command/fit_segments.c tools/command/fit_segments.h tools/command/why_story.c tools/command/why_story.h tools/command/why_waiting.c tools/command/why_waiting.h \
 	tools/command/layout_options.c tools/command/layout_options.h \
 	tools/command/onespine.c \
 	tools/command/pass_options.c tools/command/pass_options.h \

@@ -36,7 +36,8 @@ struct osp_fit_question {
 	bool shares; /* it takes so much of each node, and others may have the rest */
 	uint32_t cpus;
 	uint32_t gpus;
-	uint64_t memory_mib; /* or OSP_MEMORY_..; 0 where Slurm hands out none */
+	uint32_t gpus_in_all; /* of the whole gang, in any shares; 0: not said */
+	uint64_t memory_mib;  /* or OSP_MEMORY_..; 0 where Slurm hands out none */
 };
 
 struct osp_enough {

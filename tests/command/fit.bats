@@ -440,6 +440,27 @@ beside_refusal() {
 		beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 --begin=now+2hours
 }
 
+@test "GPUs that are asked for in all may lie on the nodes in any shares, and are counted in all" {
+	needs_fake_slurm
+	local full='n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16'
+	slurm 'job 7 n1 4 3' 'job 8 n2,n3,n4 4 1' "job 9 $full 8 4"
+	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 4 --gpus=10 -t 30
+	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 3-4 -G 10 -t 30
+	expect_line 1 'no: waits: 12 GPUs on 4 nodes of one spine; nearest: s1 has at most 10 left on so many (2 short)' \
+		beside_slurm 7200 'n[1-4]' -N 4 --gpus=12 -t 30
+	expect_line 1 'no: waits: 10 GPUs on 3 nodes of one spine; nearest: s1 has at most 9 left on so many (1 short)' \
+		beside_slurm 7200 'n[2-4]' -N 3 --gpus=10 -t 30
+	# each node gives one at least
+	expect_line 1 'no: waits: 5 nodes on one spine; nearest: s1 has 4 free of 8 (1 short)' \
+		beside_slurm 7200 'n[1-5]' -N 5 --gpus=10 -t 30
+	# four nodes of four have no 17, on their way or not
+	slurm "$(for ((n = 1; n <= 16; n++)); do echo "power n$n up"; done)"
+	expect_line 1 'no: sbatch refuses it: Requested node configuration is not available' \
+		beside_refusal 'Requested node configuration is not available' -N 4 --gpus=17
+	expect_line 0 'would start now: 4 nodes on spine s1' \
+		beside_refusal 'Requested node configuration is not available' -N 4 --gpus=16
+}
+
 @test "processors that are kept for the system (CoreSpecCount) are none for a gang beside other jobs" {
 	needs_fake_slurm
 	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4'

@@ -211,6 +211,20 @@ timeless() {
 	scancel "$waits" "$job"
 }
 
+@test "fit: GPUs that are asked for in all lie on the nodes in any shares" {
+	local job
+	await_job "$(submit -w 'n[3-16]' -N14 --exclusive -t 60)" RUNNING
+	await_job "$(submit -w n1 -N1 -n1 --gres gpu:3 -t 60)" RUNNING
+	# as many on each node would be too many for n1
+	answers 0 onespine fit -N 2 --gpus=4 -t 30
+	equal "${said%%$'\n'*}" 'would start now: 2 nodes on spine s1'
+	answers 1 onespine fit -N 2 --gpus=6 -t 30
+	equal "${said%%$'\n'*}" 'no: waits: 6 GPUs on 2 nodes of one spine; nearest: s1 has at most 5 left on so many (1 short)'
+	job=$(submit --gang -N 2 --gpus=4 -t 30)
+	await_job "$job" RUNNING
+	scancel "$job"
+}
+
 @test "fit: what sbatch refuses is reported in the words of who refused, and no cure of another fault stands below" {
 	local row words
 	for row in '--gang-segment=leaf:3,leff:1|--gang-segment=leaf:3,leff:1: no level is called leff; did you mean leaf' \

@@ -14,6 +14,7 @@
 #include "host/slurm/ask.h"
 #include "host/slurm/licenses.h"
 #include "tools/command/fit_environment.h"
+#include "tools/command/fit_gpus.h"
 #include "tools/command/fit_launch.h"
 #include "tools/command/fit_refusal.h"
 #include "tools/command/fit_sbatch.h"
@@ -95,20 +96,30 @@ static bool is_shared(const char *exclusive)
 	return !exclusive || !strcasecmp(exclusive, "oversubscribe");
 }
 
-/* Sets what the gang takes of each node, if it leaves the rest to others. */
-static void take_share(const struct osp_call *call, struct osp_fit_question *question)
+/* Returns the GPUs that an option asks for of each node; 0: none does. */
+static uint32_t gpus_of_each(const struct osp_call *call)
 {
 	const char *gres = call->values[OSP_OPTION_FIT_GRES];
+	uint32_t gpus = gpus_of(call->values[OSP_OPTION_GPUS_PER_NODE]);
+
+	if (!gpus && gres && !strncmp(gres, "gpu", 3) && !strchr(gres, ','))
+		gpus = gpus_of(gres);
+	return gpus;
+}
+
+/* Sets what the gang takes of each node, if it leaves the rest to others. Of what --gpus asks for
+ * in all, a node gives one at least, as the shadow counts (shadow_need()). */
+static void take_share(const struct osp_call *call, struct osp_fit_question *question)
+{
 	uint32_t nodes = question->need_nodes ? question->need_nodes : 1;
 	uint32_t tasks = tasks_on_a_node(call, nodes);
 
 	question->shares = is_shared(call->values[OSP_OPTION_FIT_EXCLUSIVE]);
 	question->cpus = tasks * count_of(call, OSP_OPTION_FIT_CPUS_PER_TASK, 1);
-	question->gpus = gpus_of(call->values[OSP_OPTION_GPUS_PER_NODE]);
-	if (!question->gpus && gres && !strncmp(gres, "gpu", 3) && !strchr(gres, ','))
-		question->gpus = gpus_of(gres);
-	if (!question->gpus)
-		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
+	question->gpus = gpus_of_each(call);
+	question->gpus_in_all = gpus_of(call->values[OSP_OPTION_FIT_GPUS]);
+	if (!question->gpus && question->gpus_in_all)
+		question->gpus = 1;
 }
 
 /* Reads a size as sbatch does, "900G", "4096" (MiB); OSP_MEMORY_UNKNOWN if it is none. */
@@ -158,7 +169,7 @@ static uint32_t most_gpus(const struct osp_world *world, const char *partitions)
 	struct osp_error ignored = {.text = ""};
 	uint32_t most = 0;
 
-	if (set && osp_ask_add_partitions(world, partitions, set, &ignored) >= 0)
+	if (set && partitions && osp_ask_add_partitions(world, partitions, set, &ignored) >= 0)
 		for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
 		     n = osp_nodeset_next(set, n + 1))
 			if (snapshot->nodes[n].gpus > most)
@@ -172,9 +183,12 @@ static uint32_t most_gpus(const struct osp_world *world, const char *partitions)
 static uint32_t gpus_of_layout(const struct osp_call *call, const struct osp_world *world,
 			       const struct osp_fit_question *question)
 {
+	uint32_t nodes = question->need_nodes ? question->need_nodes : 1;
 	uint32_t tasks = tasks_on_a_node(call, question->need_nodes);
-	uint32_t gpus = question->gpus;
+	uint32_t gpus = gpus_of_each(call);
 
+	if (!gpus)
+		gpus = divide_up(question->gpus_in_all, nodes);
 	if (!gpus && tasks > 1)
 		gpus = tasks;
 	if (!gpus && world->from_slurm)
@@ -479,7 +493,8 @@ static bool has_room(const struct osp_fit *fit)
 	bool fits;
 
 	if (!fit->asks_parts)
-		return !osp_nodeset_empty(fit->answer.chosen);
+		return !osp_nodeset_empty(fit->answer.chosen) &&
+		       osp_fit_has_gpus(fit, fit->answer.chosen);
 	fits = !osp_fit_ask_segments(fit->call, &fit->world, &fit->grown, &fit->question,
 				     &fit->answer, &parts, &ignored) &&
 	       parts.now.fits;
@@ -506,7 +521,8 @@ static bool starts_by_launch(const struct osp_fit *fit)
 	const struct osp_nodeset *reserved = fit->world.reserved_places;
 	bool any = false;
 
-	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen || !reserved)
+	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen || !reserved ||
+	    !osp_fit_has_gpus(fit, fit->answer.chosen))
 		return false;
 	for (uint32_t n = osp_nodeset_next(fit->answer.chosen, 0);
 	     n < reserved->place_count && !any; n = osp_nodeset_next(fit->answer.chosen, n + 1))

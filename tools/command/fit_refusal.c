@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/slurm/ask.h"
+#include "tools/command/fit_gpus.h"
 #include "tools/command/fit_segments.h"
 
 /* Returns whether no domain could hold the gang by an answer of nodes' states. */
@@ -54,6 +55,7 @@ bool osp_fit_needs_nodes_on_their_way(const struct osp_fit *fit)
 	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen)
 		return false;
 	question.every_node = true;
+	question.gpus = osp_fit_gpus_of_each(fit);
 	if (lacks_nodes_for(fit, &question))
 		return false;
 	question = fit->question;

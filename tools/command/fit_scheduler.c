@@ -14,6 +14,7 @@
 #include "lib/policy/sentences.h"
 #include "lib/policy/waiting.h"
 #include "tools/command/command.h"
+#include "tools/command/fit_gpus.h"
 
 #define NOW_S 2 /* a node that is ending a job is given a second later */
 
@@ -124,7 +125,7 @@ static bool all_have_room(const struct osp_fit *fit)
 	     n = osp_nodeset_next(fit->chosen, n + 1))
 		if (!osp_node_free(&fit->world.snapshot->nodes[n]) && !leaves_enough(fit, n))
 			return false;
-	return count > 0;
+	return count > 0 && osp_fit_has_gpus(fit, fit->chosen);
 }
 
 bool osp_fit_begins_later(const char *begin)
@@ -226,6 +227,9 @@ static const char *say_why_not(const struct osp_fit *fit, char *buffer, size_t b
 		say_extra(fit, buffer, buffer_bytes);
 	else if (fit->in_parts)
 		osp_fit_segments_wait(&fit->world, &fit->parts, buffer, buffer_bytes);
+	else if (!osp_nodeset_empty(answer->chosen) &&
+		 osp_fit_lacks_gpus(fit, buffer, buffer_bytes))
+		return buffer;
 	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
 		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
 		snprintf(buffer, buffer_bytes,
