@@ -71,11 +71,18 @@ because() {
 	((EUID == 0)) || skip "as root, who sees everyone's jobs"
 	job '. + {reason: "Resources", start_s: 1760003600}'
 	[[ $(why 1206) == *'; Slurm expects it to start at 2025-10-09T09:53:20'* ]]
+	# JSON has the same start, or none
+	[[ $(why 1206 --json | jq .starts) == '"2025-10-09T09:53:20"' ]]
 	job '. + {reason: "JobHeldUser", start_s: 1760003600}'
 	[[ $(why 1206) != *'expects it to start'* ]]
+	[[ $(why 1206 --json | jq 'has("starts")') == false ]]
 	# nor of one behind jobs without a time limit, each a year to Slurm
 	job '. + {reason: "Resources", start_s: 1791535000}'
 	[[ $(why 1206) != *'expects it to start'* ]]
+	[[ $(why 1206 --json | jq 'has("starts")') == false ]]
+	job '. + {reason: "Resources", start_s: 1791535000, end_s: 1791545000}'
+	[[ $(why 1206 --json | jq -c '[has("starts", "ends")]') == '[false,false]' ]]
+	[[ $(why 1201 --json | jq -c '[has("starts", "ends")]') == '[true,true]' ]]
 	# a year from that job's start, however long ago it was
 	job '. + {reason: "Resources", start_s: 1768640000}'
 	[[ $(why 1206) == *'; Slurm expects it to start at 2026-01-17T08:53:20'* ]] || { why 1206; false; }

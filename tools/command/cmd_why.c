@@ -46,6 +46,20 @@ static bool never_ran(const struct osp_state_job *job)
 	return job->phase == OSP_JOB_ENDED && !job->nodes_text;
 }
 
+/* Returns whether the job's start and end tell anything: it has begun, or Slurm plans a start that
+ * does not rest on the end of a job without a time limit. */
+static bool tells_start(const struct why *why)
+{
+	const struct osp_state_job *job = why->job;
+
+	if (job->phase != OSP_JOB_PENDING)
+		return !never_ran(job);
+	/* a held job keeps the start of an earlier plan */
+	return job->start_s > why->world->snapshot->time_s &&
+	       job->start_s < osp_plans_tell_until(why->world->snapshot) &&
+	       osp_waiting_kind(job->reason) != OSP_WAITING_HOLD;
+}
+
 static void report_job(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
@@ -74,9 +88,10 @@ static void report_job(struct why *why)
 	json_object_set_new(root, "says", osp_json_string(why->gang.note.says));
 	json_object_set_new(root, "restarts", json_integer(job->restarts));
 	add_time(root, "submitted", job->submit_s);
-	if (!never_ran(job))
+	if (tells_start(why))
 		add_time(root, "starts", job->start_s);
-	add_time(root, "ends", job->end_s);
+	if (tells_start(why) || job->phase != OSP_JOB_PENDING)
+		add_time(root, "ends", job->end_s);
 }
 
 static void report_end(struct why *why)
@@ -129,10 +144,7 @@ static void report_times(struct why *why)
 	switch (job->phase) {
 	case OSP_JOB_PENDING:
 		report_wait(why);
-		/* a held job keeps the start of an earlier plan */
-		if (job->start_s > why->world->snapshot->time_s &&
-		    job->start_s < osp_plans_tell_until(why->world->snapshot) &&
-		    osp_waiting_kind(job->reason) != OSP_WAITING_HOLD)
+		if (tells_start(why))
 			osp_text_printf(&why->text, "; Slurm expects it to start at %s",
 					osp_format_time(job->start_s, second, sizeof(second)));
 		break;

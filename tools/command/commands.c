@@ -89,7 +89,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		     .summary = "say if there is room for such a gang now, and where",
 		     .details = "Asks slurmctld, as sbatch --test-only does, and says what sbatch "
 				"would refuse; with files, looks at the nodes that are idle in "
-				"them. Waiting jobs of a higher priority are ignored.",
+				"them. Answers as if no job waited: \"would start now\" means "
+				"that there is room; jobs that wait and come first may take it "
+				"before.",
 		     .answers = "it would not start now"},
 	[OSP_WHY] = {.name = "why",
 		     .arguments = "[JOB]",
