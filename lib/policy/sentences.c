@@ -12,6 +12,10 @@
 #include "lib/base/clean.h"
 #include "lib/base/text.h"
 
+/* Nodes that are too small for the job are left out, too (can_hold() of host/slurm/ask.c, and by
+ * slurmctld for the shadow). */
+#define WHAT_DOES_NOT_COUNT " (drained, reserved, excluded or too small nodes do not count)"
+
 /* Appends to the text in `buffer`, cutting what does not fit. */
 static void add(char *buffer, size_t buffer_bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -166,7 +170,7 @@ static void add_none_large_enough(const struct osp_topology *topology,
 	else
 		add(buffer, buffer_bytes, "none has %u usable%s: the largest, %s, has %u%s",
 		    input->need_nodes, with, domain_name(topology, most), most->usable_nodes, type);
-	add(buffer, buffer_bytes, " (drained, reserved or excluded nodes do not count)");
+	add(buffer, buffer_bytes, WHAT_DOES_NOT_COUNT);
 }
 
 const char *osp_sentence_waits(const struct osp_topology *topology,
@@ -198,7 +202,8 @@ const char *osp_sentence_waits(const struct osp_topology *topology,
 		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires%s", level,
 		    with);
 	else
-		add(buffer, buffer_bytes, "no usable node%s is on a known %s", with, level);
+		add(buffer, buffer_bytes, "no usable node%s is on a known %s" WHAT_DOES_NOT_COUNT,
+		    with, level);
 	return buffer;
 }
 

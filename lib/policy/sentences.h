@@ -77,9 +77,9 @@ struct osp_sentence_asked {
 /*
  * Says why a gang waits, from the answer of osp_place_order() with all nodes in `usable`:
  * "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"; "waits: 4 nodes on one
- * spine; none has 4 usable: the largest, s1, has 3 (drained, reserved or excluded nodes do not
- * count)"; "waits: 4 nodes on one spine; n1, which the job requires, is in use". `asked` is what
- * `usable` was made with; NULL: nothing.
+ * spine; none has 4 usable: the largest, s1, has 3 (drained, reserved, excluded or too small nodes
+ * do not count)"; "waits: 4 nodes on one spine; n1, which the job requires, is in use". `asked` is
+ * what `usable` was made with; NULL: nothing.
  */
 const char *osp_sentence_waits(const struct osp_topology *topology,
 			       const struct osp_place_input *input,

@@ -54,7 +54,7 @@ fit() {
 }
 
 @test "too large for any" {
-	expect_line 1 "no: waits: 9 nodes on one spine; none has 9 usable: the largest, s1, has 8 (drained, reserved or excluded nodes do not count)" \
+	expect_line 1 "no: waits: 9 nodes on one spine; none has 9 usable: the largest, s1, has 8 (drained, reserved, excluded or too small nodes do not count)" \
 		fit --free='n[1-16]' -N 9
 }
 
@@ -86,7 +86,7 @@ fit() {
 		{nodes: "gpu-[7-14]", state: "idle", kind: "gpu:a100"},
 		{nodes: "gpu-[15-16]", state: "down", kind: "gpu:a100"}]' "$MAP/small.json" >kinds.json
 	expect_line 0 "would start now: 6 nodes on spine s2" onespine fit --state=kinds.json -N 6 -x gpu-1
-	expect 1 "no: waits: 7 nodes on one spine; none has 7 usable: the largest, s1, has 6 of one node type (drained, reserved or excluded nodes do not count)
+	expect 1 "no: waits: 7 nodes on one spine; none has 7 usable: the largest, s1, has 6 of one node type (drained, reserved, excluded or too small nodes do not count)
   spine  usable  free  short by  enough from
   s1          6     6         1  too few usable nodes  gpu:h100
   s2          6     6         1  too few usable nodes  gpu:a100
@@ -96,7 +96,7 @@ fit() {
 @test "features count in a saved state; what only slurmctld can judge is not guessed" {
 	jq '(.nodes[] | select(.nodes == "gpu-[7-8]")).features = "h100,new"' "$MAP/small.json" >features.json
 	expect_line 0 "would start now: 2 nodes on spine s1" onespine fit --state=features.json -N 2 -C new
-	expect_line 1 "no: waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved or excluded nodes do not count)" \
+	expect_line 1 "no: waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved, excluded or too small nodes do not count)" \
 		onespine fit --state=features.json -N 3 -C new
 	expect 2 "onespine: --gres is judged by slurmctld, which is asked where gangs are enforced, and without --state, --topology and --free" \
 		onespine fit --state=features.json -N 2 --gres=gpu:8
@@ -173,7 +173,7 @@ fit() {
   leaf l2: 4 nodes  gpu-[5-8]' asks -p off,a,b -N 4
 	expect_line 0 '  in partition a' asks -p a,b -N 3
 	# s1 has 7 free, of two partitions
-	expect_line 1 'no: waits: 5 nodes on one spine; none has 5 usable: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)' \
+	expect_line 1 'no: waits: 5 nodes on one spine; none has 5 usable: the largest, s1, has 4 (drained, reserved, excluded or too small nodes do not count)' \
 		asks -p a,b -N 5
 	expect_line 1 '  in partition a; the others have no room now either' asks -p a,b -N 5
 	expect_line 0 '  in partition b' asks -p a,b -N 4 --gang-segment=leaf:4
@@ -484,7 +484,7 @@ beside_refusal() {
 	done
 	# no node has so much in all
 	for size in 1G 1T; do
-		expect_line 1 "no: waits: 6 nodes on one spine; no usable node is on a known spine" \
+		expect_line 1 "no: waits: 6 nodes on one spine; no usable node is on a known spine (drained, reserved, excluded or too small nodes do not count)" \
 			beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
 	done
 	expect_line 1 'no: waits: 7 nodes on one spine; nearest: s1 has 6 free of 8 (1 short)' \

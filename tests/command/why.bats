@@ -153,7 +153,7 @@ because() {
 	reserved mine 'gpu-[1-16]' -60 7200
 	[[ $(because) == "$room" ]]
 	cp state.json own.json
-	local nowhere='waits: 2 nodes on one spine; no usable node is on a known spine' flags reservation other words
+	local nowhere='waits: 2 nodes on one spine; no usable node is on a known spine (drained, reserved, excluded or too small nodes do not count)' flags reservation other words
 	for flags in "{}|{}|$nowhere" "{maint: true}|{maint: true}|$room" "{overlap: true}|{}|$room" \
 		"{overlap: true}|{maint: true}|$nowhere"; do
 		IFS='|' read -r reservation other words <<<"$flags"
@@ -229,26 +229,26 @@ two_partitions() {
 	[[ $(because) == "spine s1 has room for it now: it waits for its turn" ]]
 	jq '(.jobs[] | select(.id == 1206)).node_count = 3' state.json >new.json
 	mv new.json state.json
-	[[ $(because) == "waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved or excluded nodes do not count)" ]]
+	[[ $(because) == "waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved, excluded or too small nodes do not count)" ]]
 	job '. + {node_count: 2, whole_nodes: true, features: "dynamic"}'
 	jq '.nodes += [{nodes: "dyn-[1-2]", state: "idle", weight: 1, features: "dynamic"}] | .partitions[0].nodes = "gpu-[1-16],dyn-[1-2]"' \
 		state.json >new.json
 	mv new.json state.json
-	[[ $(because) == "waits: 2 nodes on one spine; no usable node with feature dynamic is on a known spine" ]]
+	[[ $(because) == "waits: 2 nodes on one spine; no usable node with feature dynamic is on a known spine (drained, reserved, excluded or too small nodes do not count)" ]]
 }
 
 @test "--extra: which nodes fit is only known to the scheduler, whose words are said" {
 	((EUID == 0)) || skip "as root, who sees everyone's jobs"
-	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)]"}'
-	[[ $(because) == "waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)" ]]
+	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved, excluded or too small nodes do not count)]"}'
+	[[ $(because) == "waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved, excluded or too small nodes do not count)" ]]
 	[[ $(why 1206) != *"no job uses"* && $(why 1206) != *SPINE* ]]
 	[[ $(why 1206 --json | jq -c '[.starts_now, .domains]') == '[false,null]' ]]
 	job '. + {node_count: 2, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine]"}'
 	[[ $(because) == "waits: for nodes whose Extra fits --extra=rack=2" ]]
 	# Slurm's word for it is Constraints, or BadConstraints before 25.05, also where some nodes fit
 	for reason in Constraints BadConstraints; do
-		job '. + {reason: "'$reason'", node_count: 5, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)]"}'
-		[[ $(because) == "waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved or excluded nodes do not count)" ]]
+		job '. + {reason: "'$reason'", node_count: 5, whole_nodes: true, extra: "rack=2", admin_comment: "[onespine: gang=spine; waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved, excluded or too small nodes do not count)]"}'
+		[[ $(because) == "waits: 5 nodes on one spine; none has 5 usable with --extra=rack=2: the largest, s1, has 4 (drained, reserved, excluded or too small nodes do not count)" ]]
 	done
 }
 

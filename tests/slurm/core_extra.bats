@@ -50,7 +50,7 @@ run_minutes() {
 }
 
 @test "a gang whose --extra leaves no spine enough nodes has no plan, says so, and keeps none from others" {
-	local words='waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)'
+	local words='waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved, excluded or too small nodes do not count)'
 	extra n4,n8
 	gang=$(submit --gang -N2 --exclusive --extra=rack=2 --time=30)
 	await 20 note_is "$gang" "$words"
@@ -117,7 +117,7 @@ run_minutes() {
 	await 10 no_start 'no: waits: ' -N2 --extra=rack=3
 	await 10 no_start 'no: waits: ' -N2 --extra=rack=2
 	few=$(submit --gang -N2 --exclusive --extra='rack=2' --time=30)
-	await 20 why_says "$few" 'waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved or excluded nodes do not count)'
+	await 20 why_says "$few" 'waits: 2 nodes on one spine; none has 2 usable with --extra=rack=2: the largest, s1, has 1 (drained, reserved, excluded or too small nodes do not count)'
 	scancel "$few"
 	all=$(submit -N8 --exclusive --time=5)
 	await_job "$all" RUNNING

@@ -227,15 +227,16 @@ static void waits(void **state)
 		 .features = "h100&rhel9",
 		 .words =
 			 "waits: 3 nodes on one spine; none has 3 usable with features h100&rhel9: "
-			 "the largest, s1, has 2 (drained, reserved or excluded nodes do not "
-			 "count)"},
+			 "the largest, s1, has 2 (drained, reserved, excluded or too small nodes "
+			 "do not count)"},
 		{.title = "no node with the feature has a place",
 		 .level = "spine",
 		 .need_nodes = 1,
 		 .usable = "0000000000001",
 		 .features = "dynamic",
 		 .words = "waits: 1 node on one spine; no usable node with feature dynamic is on a "
-			  "known spine"},
+			  "known spine (drained, reserved, excluded or too small nodes do not "
+			  "count)"},
 		{.title = "few nodes have the Extra",
 		 .level = "spine",
 		 .need_nodes = 2,
@@ -251,8 +252,8 @@ static void waits(void **state)
 		 .features = "h100",
 		 .extra = "a=\033[2J",
 		 .words = "waits: 3 nodes on one spine; none has 3 usable with feature h100 and "
-			  "--extra=a=?[2J: the largest, s1, has 2 (drained, reserved or excluded "
-			  "nodes do not count)"},
+			  "--extra=a=?[2J: the largest, s1, has 2 (drained, reserved, excluded or "
+			  "too small nodes do not count)"},
 		{.title = "the required node's Extra does not fit",
 		 .level = "spine",
 		 .need_nodes = 2,
@@ -289,22 +290,22 @@ static void waits(void **state)
 		 .need_nodes = 6,
 		 .usable = "1110000011000",
 		 .words = "waits: 6 nodes on one spine; none has 6 usable: the largest, s1, has 3 "
-			  "(drained, reserved or excluded nodes do not count)"},
+			  "(drained, reserved, excluded or too small nodes do not count)"},
 		{.title = "a long name is told whole",
 		 .level = "spine",
 		 .need_nodes = 4,
 		 .usable = "0000000011100",
 		 .words = "waits: 4 nodes on one spine; none has 4 usable: the largest, "
-			  "nn-3f2a9c01b7d54e681, has 3 (drained, reserved or excluded nodes do not "
-			  "count)"},
+			  "nn-3f2a9c01b7d54e681, has 3 (drained, reserved, excluded or too small "
+			  "nodes do not count)"},
 		{.title = "the required node's spine is too small now",
 		 .level = "spine",
 		 .need_nodes = 4,
 		 .usable = "1111000011100",
 		 .required = "0000000010000",
 		 .words = "waits: 4 nodes on one spine; nn-3f2a9c01b7d54e681, which has the nodes "
-			  "that the job requires, has 3 usable (drained, reserved or excluded "
-			  "nodes do not count)"},
+			  "that the job requires, has 3 usable (drained, reserved, excluded or "
+			  "too small nodes do not count)"},
 		{.title = "required nodes of two spines",
 		 .level = "spine",
 		 .need_nodes = 2,
@@ -316,14 +317,16 @@ static void waits(void **state)
 		 .level = "spine",
 		 .need_nodes = 1,
 		 .usable = "0000000000001",
-		 .words = "waits: 1 node on one spine; no usable node is on a known spine"},
+		 .words = "waits: 1 node on one spine; no usable node is on a known spine "
+			  "(drained, reserved, excluded or too small nodes do not count)"},
 		{.title = "node types do not mix",
 		 .level = "spine",
 		 .need_nodes = 6,
 		 .usable = "1111111100000",
 		 .second = "1110000000000",
 		 .words = "waits: 6 nodes on one spine; none has 6 usable: the largest, s1, has 5 "
-			  "of one node type (drained, reserved or excluded nodes do not count)"},
+			  "of one node type (drained, reserved, excluded or too small nodes do "
+			  "not count)"},
 		{.title = "node types do not mix, and some are busy",
 		 .level = "spine",
 		 .need_nodes = 4,
