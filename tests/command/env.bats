@@ -912,6 +912,8 @@ MASTER_ADDR=${SLURMD_NODENAME} a"'; do
 @test "--script: bash bears out what is sure of random scripts" {
 	python3 "$SOURCE/tests/command/lint_oracle.py" --seed 1 --count 25 >said || { cat said && false; }
 	grep -qE '^25 scripts, 1[0-9]{2} settings, 0 differences that are not known$' said
+	# one in which srun gives a program a single variable
+	python3 "$SOURCE/tests/command/lint_oracle.py" --seed 901 --count 1 >said || { cat said && false; }
 }
 
 @test "--script: the host that submits is no place to meet" {

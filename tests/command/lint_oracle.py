@@ -43,7 +43,7 @@ case $1 in
 	set -- PATH="$PATH" LOG="$LOG" "$@"
 	case $list in
 	*=*) set -- "$list" "$@" ;;
-	V?) eval "one=\\${$list+\\$list}" && set -- ${one:+"$list=$one"} "$@" ;;
+	V?) eval "one=\\${$list+$list=\\$$list}" && set -- ${one:+"$one"} "$@" ;;
 	esac
 	exec env -i "$@" ;;
 esac
