@@ -138,12 +138,12 @@ job.sh:2:9: harmful where fabric efa and instance p[5-9]* and ofi >=1.7,<1.20: N
     rule N5-tuner: https://github.com/aws/aws-ofi-nccl/releases
 job.sh:3:8: fatal: FI_EFA_MTU_SIZE=8192: libfabric's EFA provider aborts at the start when it is set, whatever the value
     cure: leave it unset
-    rule E11: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
+    rule E11: https://github.com/ofiwg/libfabric/blob/v1.18.0/prov/efa/src/rdm/rxr_env.c
 job.sh:4:6: fatal: FI_EFA_IFACE=: libfabric's EFA provider aborts on an empty value
     cure: leave FI_EFA_IFACE unset
-    rule E12-iface: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
+    rule E12-iface: https://github.com/ofiwg/libfabric/blob/v2.0.0/prov/efa/src/efa_env.c
 2 fatal, 0 harmful, 1 obsolete, 0 other
-on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --script job.sh
+on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --with libfabric=2.1 --script job.sh
 	[[ ! -e ran ]]
 }
 
@@ -770,6 +770,33 @@ MASTER_ADDR=${SLURMD_NODENAME} a"'; do
 	[[ $(env_of --for dgx-h100 --with nccl=2.24 --script job.sh) == *$'\n0 fatal, 0 harmful, '* ]]
 }
 
+@test "--script: what libfabric aborts on from a release on, and an empty NCCL_NET" {
+	verdict() { # ASSIGNMENT SOFTWARE SEVERITY [RULE]
+		printf '#!/bin/bash\nexport %s\nprog\n' "$1" >job.sh
+		env_of --for p4d.24xlarge --with "$2" --script job.sh >said || [[ $? == 1 ]]
+		[[ $(sed -nE 's/^job.sh:2:8: ([a-z]*): .*/\1/p' said) == "$3" && ( -z $3 || $(<said) == *"rule $4"* ) ]] || { echo "$@" && cat said && false; }
+	}
+	verdict FI_EFA_MTU_SIZE=9000 libfabric=1.17.1 ''
+	verdict FI_EFA_MTU_SIZE=9000 libfabric=1.18.0 fatal E11:
+	verdict FI_EFA_TX_IOV_LIMIT=4 libfabric=1.18.0 ''
+	verdict FI_EFA_RX_IOV_LIMIT=4 libfabric=1.19.0 fatal E11-iov:
+	verdict FI_EFA_SHM_MAX_MEDIUM_SIZE=1 libfabric=1.13 ''
+	verdict FI_EFA_SHM_MAX_MEDIUM_SIZE=1 libfabric=1.14 fatal E11-shm:
+	verdict FI_EFA_SHM_MAX_MEDIUM_SIZE=1 libfabric=1.20 obsolete E14:
+	verdict FI_EFA_TX_MIN_CREDITS=0 libfabric=1.17.1 ''
+	verdict FI_EFA_TX_MIN_CREDITS=0 libfabric=1.18.0 fatal E12:
+	verdict FI_EFA_IFACE= libfabric=2.0.0 fatal E12-iface:
+	verdict NCCL_NET= nccl=2.9 obsolete V2:
+	verdict NCCL_NET= nccl=2.10 fatal N36-empty:
+	verdict NCCL_NET= nccl=2.30 fatal N36-empty:
+	verdict NCCL_NET=IB nccl=2.30 ''
+	# and without a release it is said where
+	printf '#!/bin/bash\nexport NCCL_NET=\nprog\n' >job.sh
+	env_of --for p4d.24xlarge --script job.sh >said
+	grep -q 'fatal where nccl >=2.10' said
+	grep -q '^0 fatal, ' said
+}
+
 @test "--script: what a loop sets for its next round" {
 	printf '#!/bin/bash\nfor i in a b; do prog; export NCCL_ALGO=Ring; done\nunset NCCL_ALGO\n' >job.sh
 	env_of --for dgx-h100 --script job.sh >said
@@ -1011,12 +1038,12 @@ MASTER_ADDR=${SLURMD_NODENAME} a"'; do
 @test "--script: standard input, several files, a file that is not there, --json" {
 	echo 'export NCCL_ALGO=Ring' >a.sh
 	echo 'FI_EFA_TX_MIN_CREDITS=0 srun x' >b.sh
-	run env_of --script a.sh b.sh
+	run env_of --with libfabric=2.1 --script a.sh b.sh
 	[[ $status == 1 && $output == *"a.sh:1:8: harmful: NCCL_ALGO=Ring"* && $output == *"b.sh:1:1: fatal: "* ]]
 	run env_of --script - <a.sh
 	[[ $status == 0 && $output == *"standard input:1:8: harmful: "* ]]
 	expect 2 "onespine: none.sh: cannot be opened: No such file or directory" env_of --script a.sh none.sh
-	env_of --json --script b.sh >j || [[ $? == 1 ]]
+	env_of --json --with libfabric=2.1 --script b.sh >j || [[ $? == 1 ]]
 	[[ $(jq -c '[.fatal, .findings[0].file, .findings[0].line, .findings[0].rule]' j) == '[1,"b.sh",1,"E12"]' ]]
 }
 
@@ -1223,5 +1250,5 @@ make_cloud_node() {
 	run env NCCL_CONF_FILE=named.conf "$ONESPINE" env --data="$SOURCE/etc" --site=site
 	[[ $output == *"  NCCL_ALGO=Ring (named.conf)"* ]]
 	expect_line 1 '  FI_EFA_MTU_SIZE=1                               fatal: libfabric'"'"'s EFA provider aborts at the start when it is set, whatever the value; leave it unset [E11]' \
-		env FI_EFA_MTU_SIZE=1 "$ONESPINE" env --data="$SOURCE/etc" --site=site
+		env FI_EFA_MTU_SIZE=1 "$ONESPINE" env --data="$SOURCE/etc" --site=site --with libfabric=2.1
 }

@@ -712,7 +712,7 @@ static void ours_are_complete(void **state)
 		"N17", "N18", "N19", "N20", "N21", "N22", "N23", "N24", "I1",  "I2",  "I3",  "I4",
 		"I5",  "I6",  "I7",  "I8",  "I9",  "I10", "L1",	 "L2",	"L3",  "L4",  "L5",
 	};
-	static const char *const fatal[] = {"E7", "E10", "E11", "E12"};
+	static const char *const fatal[] = {"E7", "E10", "E11", "E12", "N36-empty"};
 	struct osp_rule_set *rules = ours();
 
 	(void)state;
