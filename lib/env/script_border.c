@@ -125,14 +125,6 @@ static void cross_apptainer(struct osp_reading *reading, const struct osp_shell_
 	}
 }
 
-bool osp_border_is_remote(const char *program)
-{
-	static const char *const remote[] = {"ssh",	     "pdsh", "clush", "pssh",
-					     "parallel-ssh", "dsh",  "rsh",   NULL};
-
-	return osp_shell_is_one_of(program, remote);
-}
-
 void osp_reading_border(struct osp_reading *reading, const char *program,
 			const struct osp_shell_word *words, size_t count)
 {
@@ -141,7 +133,7 @@ void osp_reading_border(struct osp_reading *reading, const char *program,
 
 	if (!strcmp(program, "srun"))
 		cross_srun(reading, words, count);
-	else if (osp_border_is_remote(program))
+	else if (osp_shell_is_remote(program))
 		osp_course_hide_all(&reading->courses, NULL);
 	else if (osp_shell_is_one_of(program, docker))
 		cross_docker(reading, words, count);

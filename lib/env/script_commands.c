@@ -88,7 +88,7 @@ static void note_program(struct osp_reading *reading, struct command *command, s
 	command->container |= osp_shell_is_one_of(name, containers);
 	command->lists |= !strcmp(name, "apptainer") || !strcmp(name, "singularity");
 	command->shell |= osp_shell_is_one_of(name, shells);
-	command->remote |= !command->led && osp_border_is_remote(name);
+	command->remote |= !command->led && osp_shell_is_remote(name);
 	if (!command->led)
 		osp_reading_border(reading, name, command->words + index + 1,
 				   command->count - index - 1);
@@ -563,11 +563,26 @@ static void note_starts(struct osp_reading *reading, const struct osp_shell_word
 		osp_script_options_note_program(&reading->script->options, words, count);
 }
 
+/* Keeps what the command hides, for the body that it takes for its script. */
+static void keep_hidden(struct osp_reading *reading, size_t hidden)
+{
+	const struct osp_courses *courses = &reading->courses;
+
+	if (!reading->takes_body)
+		return;
+	reading->takes_body = false;
+	reading->hidden_in_body_count = 0;
+	for (size_t i = hidden;
+	     i < courses->hidden_count && reading->hidden_in_body_count < OSP_BODY_HIDDEN_MAX; i++)
+		reading->hidden_in_body[reading->hidden_in_body_count++] = courses->hidden[i];
+}
+
 int osp_reading_command(void *context, const struct osp_shell_word *words, size_t count)
 {
 	struct osp_reading *reading = context;
 	size_t skipped = osp_flow_command(&reading->courses.flow, words, count);
 	size_t hidden = reading->courses.hidden_count;
+	size_t settings = reading->script->count;
 	const char *exports = reading->exports;
 
 	osp_course_loop(&reading->courses, reading->script->settings, reading->courses.flow.looped);
@@ -585,19 +600,52 @@ int osp_reading_command(void *context, const struct osp_shell_word *words, size_
 		return -1;
 	if (take_settings(reading, words, count))
 		return -1;
+	/* what it sets for itself counts for it, and the rest for what the body starts */
+	reading->inner |= reading->takes_body && reading->script->count == settings;
 	note_starts(reading, words, count);
 	if (reading->exports_once)
 		reading->exports = exports;
 	reading->exports_once = false;
+	keep_hidden(reading, hidden);
 	osp_course_reveal(&reading->courses, hidden, false);
 	if (!reading->outer)
 		osp_course_command_ends(&reading->courses);
 	return 0;
 }
 
+/* Begins a body, from which is hidden what was from its command. */
+static void begin_body(struct osp_reading *reading)
+{
+	struct osp_courses *courses = &reading->courses;
+	size_t index = reading->body_count++;
+
+	if (index < OSP_BODIES_MAX)
+		reading->bodies[index] = (struct osp_body){courses->hidden_count, reading->exports};
+	for (size_t i = 0; i < reading->hidden_in_body_count; i++)
+		osp_course_hide_again(courses, &reading->hidden_in_body[i]);
+	reading->hidden_in_body_count = 0;
+}
+
+static void end_body(struct osp_reading *reading)
+{
+	const struct osp_body *body = &reading->bodies[--reading->body_count];
+
+	if (reading->body_count < OSP_BODIES_MAX) {
+		osp_course_reveal(&reading->courses, body->hidden, true);
+		reading->exports = body->exports;
+	}
+	reading->begun = true;
+}
+
 void osp_reading_mark(void *context, enum osp_shell_mark mark)
 {
 	struct osp_reading *reading = context;
 
+	if (mark == OSP_SHELL_TAKES)
+		reading->takes_body = true;
+	else if (mark == OSP_SHELL_BODY)
+		begin_body(reading);
+	else if (mark == OSP_SHELL_BODY_END && reading->body_count)
+		end_body(reading);
 	osp_flow_mark(&reading->courses.flow, mark);
 }

@@ -141,6 +141,14 @@ void osp_course_hide_all(struct osp_courses *courses, const char *but)
 	hide(courses, (struct osp_course_hidden){.but = but});
 }
 
+void osp_course_hide_again(struct osp_courses *courses, const struct osp_course_hidden *hidden)
+{
+	if (courses->hidden_count == OSP_COURSE_HIDDEN_MAX)
+		return;
+	courses->hidden[courses->hidden_count] = *hidden;
+	courses->hidden[courses->hidden_count++].lasts = true;
+}
+
 void osp_course_reveal(struct osp_courses *courses, size_t count, bool all)
 {
 	size_t kept = count;

@@ -73,6 +73,9 @@ void osp_course_hide(struct osp_courses *courses, const char *name, bool lasts);
  * that `but` names between commas, and of those that pass everywhere. `but` must outlive it. */
 void osp_course_hide_all(struct osp_courses *courses, const char *but);
 
+/* Hides again what was, to the end of the text. */
+void osp_course_hide_again(struct osp_courses *courses, const struct osp_course_hidden *hidden);
+
 /* Takes back what was hidden since there were `count` of it; `all`: also what lasts. */
 void osp_course_reveal(struct osp_courses *courses, size_t count, bool all);
 

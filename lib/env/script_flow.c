@@ -159,11 +159,18 @@ void osp_flow_mark(struct osp_flow *flow, enum osp_shell_mark mark)
 	case OSP_SHELL_PIPE:
 		flow->at.piped = true;
 		break;
+	case OSP_SHELL_TAKES:
+		break;
 	case OSP_SHELL_OPEN:
+	case OSP_SHELL_BODY:
 		begin_subshell(flow);
 		break;
 	case OSP_SHELL_ARRAY:
 		push(flow, ARRAY, false);
+		break;
+	case OSP_SHELL_BODY_END:
+		pop_body(flow, SUBSHELL);
+		flow->at = (struct osp_flow_place){.block = flow->at.block};
 		break;
 	case OSP_SHELL_CLOSE:
 		end_bracket(flow);

@@ -14,8 +14,10 @@
 #include "lib/env/script_course.h"
 #include "lib/env/shell_text.h"
 
-#define OSP_DOCUMENTS_MAX 32 /* here-documents in files; more are not read */
-#define OSP_USES_MAX	  64 /* values made of variables that may change; more stay unknown */
+#define OSP_DOCUMENTS_MAX   32 /* here-documents in files; more are not read */
+#define OSP_BODIES_MAX	    4  /* of here-documents, one in the other */
+#define OSP_BODY_HIDDEN_MAX 16 /* names that are hidden from a body; more are not */
+#define OSP_USES_MAX	    64 /* values made of variables that may change; more stay unknown */
 
 struct osp_script {
 	struct osp_arena arena;
@@ -61,6 +63,14 @@ struct osp_reading {
 		size_t name_bytes;
 	} uses[OSP_USES_MAX]; /* in loops and functions, which run again */
 	size_t use_count;
+	bool takes_body; /* the present command takes the next body for its script */
+	struct osp_course_hidden hidden_in_body[OSP_BODY_HIDDEN_MAX]; /* from it */
+	size_t hidden_in_body_count;
+	struct osp_body {
+		size_t hidden; /* before it */
+		const char *exports;
+	} bodies[OSP_BODIES_MAX]; /* of here-documents, in which the reading is; more are not kept */
+	size_t body_count;
 	struct osp_courses courses;
 };
 
@@ -101,9 +111,6 @@ bool osp_reading_hide_but(struct osp_reading *reading, const char *list);
  * like) does not pass on; `words` are those after its name. */
 void osp_reading_border(struct osp_reading *reading, const char *program,
 			const struct osp_shell_word *words, size_t count);
-
-/* Returns whether the program runs commands on other hosts, as ssh does. */
-bool osp_border_is_remote(const char *program);
 
 /* Returns whether a program may follow the word: it is an option, an option's value, or a program
  * that runs the words after it. */

@@ -13,12 +13,19 @@
 #define DELIMITERS_MAX	    8 /* here-documents that begin in one line */
 #define DELIMITER_BYTES_MAX 64
 #define SEARCHES_MAX	    16 /* searches for a missing end before no more are made */
+#define BODIES_MAX	    4  /* here-documents that shells read, one in the other */
 
 struct delimiter {
 	char word[DELIMITER_BYTES_MAX];
 	size_t bytes;
 	bool tabs; /* <<-: tabs before it are ignored */
 	bool quoted;
+};
+
+/* What comes after the body of a here-document that is read. */
+struct after_body {
+	size_t bytes, next;
+	bool drops_tabs;
 };
 
 struct scanner {
@@ -44,7 +51,12 @@ struct scanner {
 	struct delimiter delimiters[DELIMITERS_MAX];
 	size_t delimiter_count;
 	struct osp_text file; /* that the line writes */
-	bool runs_shell;
+	bool runs_shell;      /* a command of it reads a script there */
+	bool keeps;	      /* `read` keeps the body in a variable, and that is asked for */
+	bool remote;	      /* one runs on another host */
+	bool listed;	      /* it has && or || */
+	struct after_body after[BODIES_MAX];
+	size_t depth;	 /* of bodies in bodies */
 	bool drops_tabs; /* the body of a <<- is read: its shell sees no tabs before its lines */
 	int searches;	 /* that failed */
 	int arithmetics; /* (( that were none */
@@ -160,12 +172,53 @@ bool osp_shell_is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-static bool takes_script(const char *word)
+static void say(const struct scanner *s, enum osp_shell_mark mark)
 {
-	static const char *const names[] = {"sh",     "bash", "dash", "ksh", "zsh",
-					    "sbatch", "srun", "ssh",  NULL};
+	if (s->reader->mark && !s->failed)
+		s->reader->mark(s->reader->context, mark);
+}
 
-	return osp_shell_is_one_of(osp_shell_base_name(word), names);
+bool osp_shell_is_remote(const char *program)
+{
+	static const char *const remote[] = {"ssh",	     "pdsh", "clush", "pssh",
+					     "parallel-ssh", "dsh",  "rsh",   NULL};
+
+	return osp_shell_is_one_of(program, remote);
+}
+
+/* Returns whether a shell with these words after its name reads its standard input: not if -c or a
+ * file gives it a script. */
+static bool reads_input(const struct osp_shell_word *words, size_t count)
+{
+	static const char *const inputs[] = {"-", "/dev/stdin", NULL};
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = words[i].text;
+		bool letters = (*text == '-' || *text == '+') && text[1] && text[1] != '-';
+
+		if (osp_shell_is_one_of(text, inputs) || (letters && strchr(text, 's')))
+			return true;
+		if ((letters && strchr(text, 'c')) || (*text != '-' && *text != '+'))
+			return false;
+		i += letters && strchr(text, 'o'); /* pipefail */
+	}
+	return true;
+}
+
+/* Returns whether the command reads a script from its standard input. */
+static bool takes_script(const struct osp_shell_word *words, size_t count)
+{
+	static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", NULL};
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = osp_shell_base_name(words[i].text);
+
+		if (osp_shell_is_one_of(name, shells))
+			return reads_input(words + i + 1, count - i - 1);
+		if (!strcmp(name, "sbatch"))
+			return true;
+	}
+	return false;
 }
 
 static void end_command(struct scanner *s)
@@ -176,8 +229,13 @@ static void end_command(struct scanner *s)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
 		s->words[i].text = s->texts.data + (uintptr_t)s->words[i].text;
-		s->runs_shell |= takes_script(s->words[i].text) ||
-				 (s->reader->variables && !strcmp(s->words[i].text, "read"));
+		s->keeps |= s->reader->variables && !strcmp(s->words[i].text, "read");
+		s->remote |= osp_shell_is_remote(osp_shell_base_name(s->words[i].text));
+	}
+	if (s->delimiter_count == 1 && takes_script(s->words, s->count)) {
+		s->runs_shell = true;
+		if (!s->remote)
+			say(s, OSP_SHELL_TAKES);
 	}
 	if (!strcmp(osp_shell_base_name(s->words[0].text), "tee") && s->count > 1)
 		note_file(s, s->words[s->count - 1].text, strlen(s->words[s->count - 1].text));
@@ -404,12 +462,55 @@ static size_t find_delimiter(const struct scanner *s, const struct delimiter *de
 	return 0;
 }
 
-/* Skips, after the end of a line, the here-documents that it began. */
+/* Ends what is known of the line. */
+static void end_line(struct scanner *s)
+{
+	s->file.length_bytes = 0;
+	s->delimiter_count = 0;
+	s->runs_shell = s->keeps = s->remote = s->listed = false;
+}
+
+/* Begins to read the body of the line's only here-document as a text of its own. Returns whether it
+ * has an end. */
+static bool begin_body(struct scanner *s)
+{
+	struct after_body after = {.bytes = s->bytes, .drops_tabs = s->drops_tabs};
+	size_t end = s->at;
+
+	if (s->depth == BODIES_MAX || s->searches >= SEARCHES_MAX)
+		return false;
+	after.next = find_delimiter(s, &s->delimiters[0], &end);
+	s->searches += !after.next;
+	if (!after.next)
+		return false;
+	s->after[s->depth++] = after;
+	s->bytes = end;
+	s->drops_tabs = s->delimiters[0].tabs;
+	if (s->listed)
+		say(s, OSP_SHELL_OR);
+	say(s, OSP_SHELL_BODY);
+	return true;
+}
+
+/* Goes on after a body, and what ended it. */
+static void end_body(struct scanner *s)
+{
+	const struct after_body *after = &s->after[--s->depth];
+
+	end_command(s);
+	end_line(s);
+	say(s, OSP_SHELL_BODY_END);
+	s->bytes = after->bytes;
+	s->drops_tabs = after->drops_tabs;
+	advance(s, after->next - s->at);
+}
+
+/* Skips, after the end of a line, the here-documents that it began, but one that is read. */
 static void pass_documents(struct scanner *s)
 {
-	for (size_t i = 0; i < s->delimiter_count && s->runs_shell; i++)
-		s->drops_tabs |= s->delimiters[i].tabs;
-	for (size_t i = 0; i < s->delimiter_count && !s->runs_shell; i++) {
+	bool reads = s->keeps || (s->runs_shell && !s->remote && begin_body(s));
+
+	for (size_t i = 0; i < s->delimiter_count && !reads; i++) {
 		size_t end = s->at;
 		size_t next =
 			s->searches < SEARCHES_MAX ? find_delimiter(s, &s->delimiters[i], &end) : 0;
@@ -427,9 +528,7 @@ static void pass_documents(struct scanner *s)
 		else
 			s->searches++;
 	}
-	s->file.length_bytes = 0;
-	s->delimiter_count = 0;
-	s->runs_shell = false;
+	end_line(s);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -457,12 +556,6 @@ static void take_comment(struct scanner *s)
 	if (column && s->reader->comment(s->reader->context, start, length, s->line, column))
 		s->failed = true;
 	advance(s, length);
-}
-
-static void say(const struct scanner *s, enum osp_shell_mark mark)
-{
-	if (s->reader->mark && !s->failed)
-		s->reader->mark(s->reader->context, mark);
 }
 
 /* Returns how many bytes the brackets of NAME() have, if there is a name before; else 0. */
@@ -534,6 +627,7 @@ static void take_separator(struct scanner *s)
 	    (marks[i].mark == OSP_SHELL_PIPE || (c == '&' && next != c)))
 		say(s, OSP_SHELL_APART);
 	end_command(s);
+	s->listed |= marks[i].mark == OSP_SHELL_AND || marks[i].mark == OSP_SHELL_OR;
 	say(s, brackets ? OSP_SHELL_FUNCTION : array ? OSP_SHELL_ARRAY : marks[i].mark);
 	advance(s, brackets ? brackets : marks[i].second ? 2 : 1);
 }
@@ -576,8 +670,12 @@ int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_r
 {
 	struct scanner s = {.reader = reader, .text = text, .bytes = text_bytes, .line = 1};
 
-	while (!ended(&s))
-		take_next(&s);
+	while (!ended(&s) || (s.depth && !s.failed)) {
+		if (s.at < s.bytes)
+			take_next(&s);
+		else
+			end_body(&s);
+	}
 	end_command(&s);
 	osp_text_free(&s.word);
 	osp_text_free(&s.texts);

@@ -7,9 +7,10 @@
  * marks the word. A quote or bracket that is never closed is taken literally, so that a text that
  * is no shell script is misread for a line and not to its end.
  *
- * The body of a here-document is skipped, unless the command before it is a shell, sbatch, srun or
- * ssh: then it is read like the rest. So is one that `read` puts into a variable, if the reader
- * asks for that: NeMo's scripts give such a variable to "bash -c".
+ * The body of a here-document is skipped, unless a command of its line is sbatch, or a shell that
+ * reads its standard input, and none is ssh or the like: then it is read as a text of its own,
+ * between two marks. One that `read` puts into a variable is read like the rest, if the reader asks
+ * for that: NeMo's scripts give such a variable to "bash -c".
  *
  * Any thread, any daemon: no shared state, no recursion. Needs memory and time in proportion to the
  * text.
@@ -43,7 +44,10 @@ enum osp_shell_mark {
 	OSP_SHELL_CASE_END, /* ;; ;& or ;;& */
 	OSP_SHELL_APART,    /* before a command that | or & ends, so that it is a process of its
 			       own */
-	OSP_SHELL_FUNCTION  /* NAME(), which is no command */
+	OSP_SHELL_FUNCTION, /* NAME(), which is no command */
+	OSP_SHELL_TAKES,    /* before a command that takes the next body for its script */
+	OSP_SHELL_BODY,	    /* the body begins */
+	OSP_SHELL_BODY_END
 };
 
 struct osp_shell_reader {
@@ -81,6 +85,9 @@ int osp_shell_read_dos(const char *text, size_t text_bytes, const struct osp_she
 /* Returns the text within the first $(...) of `word_bytes` bytes of a word that is no arithmetic,
  * and its length; NULL if there is none. */
 const char *osp_shell_substitution(const char *word, size_t word_bytes, size_t *bytes);
+
+/* Returns whether the program, named without a path, runs commands on other hosts, as ssh does. */
+bool osp_shell_is_remote(const char *program);
 
 /* Returns the last part of a path: "/usr/bin/env" gives "env". */
 const char *osp_shell_base_name(const char *path);

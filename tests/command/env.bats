@@ -166,8 +166,9 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --wi
 		cat >env.sh <<EOF
 		export FI_EFA_MTU_SIZE=9000
 		EOF
-		ssh node1 bash <<-'EOF'
+		srun bash <<-'EOF'
 			export FI_EFA_TX_IOV_LIMIT=4
+			python a.py
 			EOF
 		srun -l "${ARGS[@]}" --export=ALL,NCCL_NET_GDR_LEVEL=3 python train.py
 	END
@@ -180,7 +181,7 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --wi
 		job.sh:10:3: obsolete: NCCL_BUFFSIZE
 		job.sh:13:5: obsolete: NCCL_P2P_LEVEL
 		job.sh:19:8: fatal: FI_EFA_TX_IOV_LIMIT
-		job.sh:21:22: obsolete: NCCL_NET_GDR_LEVEL
+		job.sh:22:22: obsolete: NCCL_NET_GDR_LEVEL
 		on some nodes also 2 other; --for TYPE and --with say if on yours
 	END
 	grep -qxF 'job.sh: --gang-env=auto, the default, sets in the job: CUDA_DEVICE_ORDER=PCI_BUS_ID' said
@@ -751,6 +752,36 @@ MASTER_ADDR=${SLURMD_NODENAME} a"'; do
 	harmful 'bash -c "X=$(NCCL_ALGO=Ring prog); b"' 2:9
 	harmful 'ssh n "cd $(pwd); NCCL_ALGO=Ring prog \$(b)"' 2:7
 	harmful 'bash -c "\ncd $(pwd)\nNCCL_ALGO=Ring prog"' 4:1
+}
+
+@test "--script: the body of a here-document that a shell reads is a process of its own" {
+	# what it sets ends with it, and what is set before reaches it
+	harmful 'bash <<E\nexport NCCL_ALGO=Ring\nE\nprog'
+	harmful 'bash -s x <<-E\n\texport NCCL_ALGO=Ring\n\tprog\n\tE' 3:9
+	harmful 'export NCCL_ALGO=Ring\ncat <<E | bash -x -\nprog\nE' 2:8
+	harmful 'export NCCL_ALGO=Ring\nbash <<E\nunset NCCL_ALGO\nprog\nE'
+	harmful 'export NCCL_ALGO=Ring\nbash <<E\nunset NCCL_ALGO\nE\nprog' 2:8
+	harmful 'NCCL_ALGO=Ring bash <<E\nprog\nE' 2:1
+	harmful 'export NCCL_ALGO=Ring\nenv -u NCCL_ALGO bash <<E\nprog\nE'
+	harmful 'export NCCL_ALGO=Ring\ndocker run -i image bash <<E\nprog\nE'
+	harmful 'export NCCL_ALGO=Ring\nsbatch --export=NONE <<E\n#!/bin/bash\nsrun prog\nE'
+	harmful 'sbatch <<E\n#!/bin/bash\nexport NCCL_ALGO=Ring\nE\nprog'
+	harmful 'sbatch <<E\n#!/bin/bash\nexport NCCL_ALGO=Ring\nsrun prog\nE' 4:8
+	harmful 'sudo -u x bash -s <<E\nbash <<F\nexport NCCL_ALGO=Ring\nF\nexport NCCL_SHM_DISABLE=1\nprog\nE' 6:8
+	harmful "bash <<'E'\nexport NCCL_ALGO=Ring\necho don't\nE\nprog"
+	# that is data for its script, or for another program
+	harmful 'bash a.sh <<E\nexport NCCL_ALGO=Ring\nE\nprog'
+	harmful 'srun python <<E\nNCCL_ALGO=Ring prog\nE\nprog'
+	# and that may not be read
+	printf '#!/bin/bash\na || bash <<E\nexport NCCL_ALGO=Ring\nprog\nE\n' >job.sh
+	env_of --for dgx-h100 --script job.sh >said
+	grep -q '^job.sh:3:8: may be harmful (this line may not run): NCCL_ALGO=Ring: ' said
+	# on another host nothing is known
+	for command in 'ssh host' 'ssh host bash -s' 'ssh -o A=b u@host sudo bash' 'timeout 9 /usr/bin/ssh host sbatch' 'pdsh -w a bash'; do
+		harmful "export NCCL_ALGO=Ring\n$command <<E\nexport NCCL_SHM_DISABLE=1\nprog\nE"
+		harmful "export NCCL_ALGO=Ring\n$command <<E\nunset NCCL_ALGO\nE\nprog" 2:8
+		harmful "cat <<E | $command\nexport NCCL_ALGO=Ring\nprog\nE\nprog"
+	done
 }
 
 @test "--script: values that NCCL takes for none, and lists of what it leaves out" {
