@@ -84,8 +84,8 @@ static size_t note_passed(struct osp_text *passed, const struct osp_shell_word *
 	return taken;
 }
 
-/* Hides from a container of docker's what its options do not name. Does nothing if they may be in a
- * variable or a file. */
+/* Hides from a container of docker's what its options do not name, also with --env-file, whose
+ * lines are not known. Does nothing if they may be in a variable, or podman's --env-host passes all. */
 static void cross_docker(struct osp_reading *reading, const struct osp_shell_word *words,
 			 size_t count)
 {
@@ -97,7 +97,8 @@ static void cross_docker(struct osp_reading *reading, const struct osp_shell_wor
 	for (size_t i = 0; i < count && known; i += taken ? taken : 1) {
 		taken = note_passed(&passed, words + i, count - i);
 		known = taken || !((words[i].unexpanded && *words[i].text == '$') ||
-				   !strncmp(words[i].text, "--env-", 6));
+				   !strcmp(words[i].text, "--env-host") ||
+				   !strcmp(words[i].text, "--env-host=true"));
 	}
 	if (known && !passed.failed)
 		osp_course_hide_all(

@@ -69,7 +69,7 @@ struct osp_reading {
 	struct osp_body {
 		size_t hidden; /* before it */
 		const char *exports;
-	} bodies[OSP_BODIES_MAX]; /* of here-documents, in which the reading is; more are not kept */
+	} bodies[OSP_BODIES_MAX]; /* of open here-documents; more are not kept */
 	size_t body_count;
 	struct osp_courses courses;
 };

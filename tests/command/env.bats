@@ -844,12 +844,13 @@ MASTER_ADDR=${SLURMD_NODENAME} a"'; do
 @test "--script: a command that is given no variables, and one that goes on beside the script" {
 	for words in 'env -i PATH=$PATH prog' 'env - prog' 'env -u X --ignore-environment prog' 'srun env -i prog' 'exec -c prog' \
 		'exec -a name -cl prog' 'ssh node prog' 'docker run -e NCCL_DEBUG=INFO image prog' 'srun docker exec c prog' \
+		'docker run --env-file f image prog' 'podman run --env-file=f -e A image prog' 'podman run --env-host=false image prog' \
 		'apptainer exec --nv --cleanenv i prog' 'env -u NCCL_ALGO prog'; do
 		harmful "export NCCL_ALGO=Ring\n$words"
 		harmful "export NCCL_ALGO=Ring\n$words\nprog" 2:8
 	done
 	for words in 'env -u X prog' 'env -C i prog' 'exec -a c prog' 'srun docker run -e NCCL_ALGO image prog' 'docker run $ARGS image prog' \
-		'docker run --env NCCL_ALGO=$NCCL_ALGO image prog' 'podman run --env-host image prog' 'apptainer exec --nv i prog -e' \
+		'docker run --env NCCL_ALGO=$NCCL_ALGO image prog' 'podman run --env-host image prog' 'docker run --env-file f -e NCCL_ALGO image prog' 'apptainer exec --nv i prog -e' \
 		'singularity exec -c i prog'; do
 		harmful "export NCCL_ALGO=Ring\n$words" 2:8
 	done
