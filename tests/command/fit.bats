@@ -53,6 +53,16 @@ fit() {
 	[[ ${lines[0]} == "no: waits: 2 nodes on one spine; no spine has all the nodes that the job requires" ]]
 }
 
+@test "a node of -w is drained: the words of why" {
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-5,7-16]", state: "idle"}, {nodes: "gpu-6", state: "drained"}]' \
+		"$MAP/small.json" >drained.json
+	expect_line 1 'no: nodes that it needs (-w gpu-6) are down, drained or reserved for others' \
+		onespine fit --state=drained.json -N 2 -w gpu-6
+	expect_line 0 'would start now: 2 nodes on spine s1' onespine fit --state=drained.json -N 2 -w gpu-5
+	expect_line 1 'no: waits: 2 nodes on one spine; no spine has all the nodes that the job requires' \
+		onespine fit --state=drained.json -N 2 -w 'gpu-[1,16]'
+}
+
 @test "too large for any" {
 	expect_line 1 "no: waits: 9 nodes on one spine; none has 9 usable: the largest, s1, has 8 (drained, reserved, excluded or too small nodes do not count)" \
 		fit --free='n[1-16]' -N 9

@@ -18,12 +18,37 @@
 
 #define NOW_S 2 /* a node that is ending a job is given a second later */
 
+/* Says that nodes of -w which it could have are down, drained or reserved now, in the words of why.
+ * Returns false if all that it could have are usable. */
+static bool says_required_is_out(const struct osp_world *world, const struct osp_fit_answer *answer,
+				 char *buffer, size_t buffer_bytes)
+{
+	struct osp_waiting out = {.reason = "ReqNodeNotAvail"};
+	bool is_out = false;
+	char *list;
+
+	for (uint32_t n = osp_nodeset_next(answer->required, 0);
+	     n < answer->required->place_count && !is_out;
+	     n = osp_nodeset_next(answer->required, n + 1))
+		is_out =
+			osp_nodeset_test(answer->within, n) && !osp_nodeset_test(answer->usable, n);
+	if (!is_out)
+		return false;
+	list = osp_snapshot_hostlist(world->snapshot, answer->required);
+	out.required = list;
+	osp_waiting_words(&out, buffer, buffer_bytes);
+	free(list);
+	return true;
+}
+
 const char *osp_fit_says(const struct osp_world *world, const struct osp_fit_answer *answer,
 			 char *buffer, size_t buffer_bytes)
 {
 	const struct osp_sentence_asked asked = {.features = answer->features};
 	uint32_t count = osp_nodeset_count(answer->chosen);
 
+	if (!count && says_required_is_out(world, answer, buffer, buffer_bytes))
+		return buffer;
 	if (!count)
 		return osp_sentence_waits(world->topology, &answer->input, &asked, answer->domains,
 					  answer->candidate_count, answer->domain_count, buffer,
