@@ -85,7 +85,7 @@ static size_t note_passed(struct osp_text *passed, const struct osp_shell_word *
 }
 
 /* Hides from a container of docker's what its options do not name, also with --env-file, whose
- * lines are not known. Does nothing if they may be in a variable, or podman's --env-host passes all. */
+ * lines are not known. Does nothing if they may be in a variable, or with podman's --env-host. */
 static void cross_docker(struct osp_reading *reading, const struct osp_shell_word *words,
 			 size_t count)
 {
