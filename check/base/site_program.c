@@ -320,12 +320,16 @@ static void note_end(int number)
 }
 
 /* Asks for SIGTERM if the process that began this one ends. SIGKILL would spare processes in
- * sessions of their own; with SIGTERM this process ends them before itself. */
+ * sessions of their own; with SIGTERM this process ends them before itself. A terminal's signals
+ * (Ctrl-C) go to both processes: the one that began this one decides if it ends. */
 static void end_orderly(void)
 {
 	struct sigaction action = {.sa_handler = note_end};
 	sigset_t term;
 
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	sigaction(SIGTERM, &action, NULL);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);

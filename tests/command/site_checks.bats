@@ -277,6 +277,28 @@ until_begun() {
 	done
 }
 
+@test "Ctrl-C and a terminal that goes end what a program has started too; nohup keeps it" {
+	local signal process
+	own 10-hangs 'echo $$ >>'"$PWD"'/pids; setsid sleep 600 & echo $! >>'"$PWD"'/pids; wait'
+	for signal in INT QUIT HUP; do
+		rm -f pids
+		# to a process group of its own, as a terminal signals; a shell without job control ignores INT and QUIT behind &
+		(set -m; ONESPINE_TEST_SITE_GROUP=none check --only 10-hangs >/dev/null 2>&1 3>&- & echo $! >group)
+		until_begun 2
+		process=$(<group)
+		kill -"$signal" -- -"$process"
+		gone_soon
+	done
+	rm -f pids
+	own 20-waits 'echo $$ >>'"$PWD"'/pids; until [[ -e '"$PWD"'/again ]]; do sleep 0.1; done; echo well'
+	(set -m; trap '' HUP; check --only 20-waits >said 2>&1 3>&- & echo $! >group)
+	until_begun 1
+	process=$(<group)
+	kill -HUP -- -"$process"
+	touch again
+	await_while "$process" grep -q '^20-waits .*well$' said || grep -q '^20-waits  *PASS .*well$' said
+}
+
 @test "even whoever was to end it is killed: the next check ends what is left" {
 	local process keeper
 	groups >/dev/null || skip 'no control groups of version 2 that can be made here'
