@@ -7,10 +7,11 @@
 
 BATS_LIMIT_S=1800
 
-# Files of bats side by side. Each waits for Slurm most of its time, so there are more than FILES_AT_ONCE, up to FILES_MOST,
-# while the processors still have nothing to do for a quarter of their time. Where to start a process takes long (5 ms and more on
-# some virtual machines) no more than these begin: with more, checks that have a second to answer in do not.
-FILES_AT_ONCE=4
+# Files of bats side by side. Each waits for Slurm most of its time, so there are more, up to FILES_MOST, while the processors
+# have nothing to do for a quarter of their time. Where it takes SLOW_START_US to start a process (on some virtual machines 5 ms
+# and more) half as many begin: beside others, checks that have a second to answer in do not.
+FILES_AT_ONCE=8
+SLOW_START_US=2500
 FILES_MOST=14
 IDLE_PERCENT=25
 IDLE_OVER_S=5
@@ -248,19 +249,28 @@ own_mounts() {
 	! unshare --mount true 2>/dev/null || printf '%s\n' unshare --mount --propagation private
 }
 
-# is_idle: whether the processors had nothing to do, or work of a lower priority alone, for IDLE_PERCENT of the last IDLE_OVER_S
-# seconds. Each such span answers once, so that the next answer knows the work that began by this one.
+# is_idle: whether the processors had nothing to do for IDLE_PERCENT of the last IDLE_OVER_S seconds. Each such span answers
+# once, so that the next answer knows the work that began by this one.
 is_idle() {
 	local user nice system idle rest share
 	read -r _ user nice system idle rest </proc/stat
-	idle=$((idle + nice + ${rest%% *})) # and waited for a disk
+	idle=$((idle + ${rest%% *})) # and waited for a disk
 	((${idle_since:=$EPOCHSECONDS} + IDLE_OVER_S <= EPOCHSECONDS)) || {
-		: "${idle_before:=$idle}" "${all_before:=$((user + system + idle))}"
+		: "${idle_before:=$idle}" "${all_before:=$((user + nice + system + idle))}"
 		return 1
 	}
-	share=$((100 * (idle - idle_before) / (user + system + idle - all_before + 1)))
-	idle_since=$EPOCHSECONDS idle_before=$idle all_before=$((user + system + idle))
+	share=$((100 * (idle - idle_before) / (user + nice + system + idle - all_before + 1)))
+	idle_since=$EPOCHSECONDS idle_before=$idle all_before=$((user + nice + system + idle))
 	((share >= IDLE_PERCENT))
+}
+
+# starts_slowly: whether it takes SLOW_START_US to start a process here, over the mean of 50
+starts_slowly() {
+	local start=${EPOCHREALTIME/[.,]/} i
+	for ((i = 0; i < 50; i++)); do
+		/bin/true
+	done
+	(((${EPOCHREALTIME/[.,]/} - start) / 50 >= SLOW_START_US))
 }
 
 # room_for_file: whether one more may begin beside those of `files_running`; forgets those of them that have ended
@@ -269,14 +279,15 @@ room_for_file() {
 	for pid in "${!files_running[@]}"; do
 		kill -0 "$pid" 2>/dev/null || unset "files_running[$pid]"
 	done
-	((${#files_running[@]} < FILES_AT_ONCE)) || { ((${#files_running[@]} < FILES_MOST)) && is_idle; }
+	((${#files_running[@]} < at_once)) || { ((${#files_running[@]} < FILES_MOST)) && is_idle; }
 }
 
-# run_bats_files MORE: runs files, FILES_AT_ONCE or more at a time, each with clusters of its own. MORE QUEUE adds lines of
-# "SECONDS RELEASE FILE" to that file and brings them into order; it fails once it will never add any.
+# run_bats_files MORE: runs files side by side, each with clusters of its own. MORE QUEUE adds lines of "SECONDS RELEASE FILE"
+# to that file and brings them into order; it fails once it will never add any.
 run_bats_files() {
-	local queue=$scratch/queue release file more=1 files_running=()
+	local queue=$scratch/queue release file more=1 files_running=() at_once=$FILES_AT_ONCE
 	: >"$queue"
+	! starts_slowly || at_once=$((FILES_AT_ONCE / 2))
 	while :; do
 		((!more)) || "$1" "$queue" || more=0
 		if [[ ! -s $queue ]]; then
