@@ -41,6 +41,23 @@ const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size
 	return buffer;
 }
 
+/* Opens the log, for the caller to close. Its folder is missing on a node that mounts the
+ * installation and has /var to itself: it is made with the first line. Returns -1 and sets errno if
+ * there is none. */
+static int open_log(const struct osp_gate_job *job, const char *path)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int file = open(path, flags, 0640);
+	char folder[4096];
+
+	if (file >= 0 || errno != ENOENT)
+		return file;
+	snprintf(folder, sizeof(folder), "%s%s", job->root, OSP_LOG_DIR);
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return -1;
+	return open(path, flags, 0640);
+}
+
 /* Writes one line a write(), so that gates side by side do not mix; a full disk costs the line. */
 void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 {
@@ -59,7 +76,7 @@ void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 			  words);
 	fprintf(stderr, "onespine gate: %s\n", words);
 	osp_gate_log_path(job, path, sizeof(path));
-	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	file = open_log(job, path);
 	if (file < 0 || write(file, line, (size_t)length) != length)
 		fprintf(stderr, "onespine gate: %s: %s\n", path, strerror(errno));
 	if (file >= 0)
