@@ -33,6 +33,12 @@ teardown_file() {
 	end_file
 }
 
+# What a test that failed has cut off would hold up those after it.
+teardown() {
+	[[ -n ${BATS_TEST_COMPLETED:-} ]] || on_n2 ip rule del blackhole 2>/dev/null || true
+	gate_end_test
+}
+
 # wait_and_fail: n2 has $fault, and its gate waits until it may go on, or the test is over
 wait_and_fail() {
 	fault n2 "until [[ -e $BATS_TEST_TMPDIR/go || ! -e $ONESPINE_CLUSTER/nodes/n2.faults ]]; do sleep 0.1; done"
@@ -210,8 +216,13 @@ comes_back_without_nodes() {
 	on_n2 ip rule add ipproto tcp dport "$port" blackhole
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	scontrol release "$1"
-	await_job "$1" RUNNING
+	await 30 has_begun "$1"
 	on_n2 ip rule del ipproto tcp dport "$port" blackhole
+}
+
+# has_begun JOB: it has nodes, or its gate on n2 has written about it, which may have put it back by now
+has_begun() {
+	job_is "$1" RUNNING || says n2 "job $1: "
 }
 
 # is_checked_all_the_same JOB: n2 is drained, with all of its GPUs looked at, since Slurm only counted them; the job has not
