@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests.sh - runs tests and counts them
 #
-# Uses the variables of tools/test: scratch (its folder), tests_folder (TMPDIR on Slurm), pattern, everywhere. What each run
+# Uses the variables of tools/test: scratch (its folder), tests_folder (TMPDIR on Slurm), pattern, everywhere, slow. What each run
 # found is a line "PASSED FAILED SKIPPED NAME" in $scratch/counts.
 # shellcheck shell=bash disable=SC2154
 
 BATS_LIMIT_S=1800
 
 # Files of bats side by side. Each waits for Slurm most of its time, so there are more, up to FILES_MOST, while the processors
-# have nothing to do for a quarter of their time. Where it takes SLOW_START_US to start a process (on some virtual machines 5 ms
-# and more) half as many begin: beside others, checks that have a second to answer in do not.
+# have nothing to do for a quarter of their time. On a slow machine, where starting a process takes SLOW_START_US (on some virtual
+# ones it takes 5 ms and more), half as many begin: beside others, checks that have a second to answer in do not.
 FILES_AT_ONCE=8
 SLOW_START_US=2500
 FILES_MOST=14
@@ -285,9 +285,8 @@ room_for_file() {
 # run_bats_files MORE: runs files side by side, each with clusters of its own. MORE QUEUE adds lines of "SECONDS RELEASE FILE"
 # to that file and brings them into order; it fails once it will never add any.
 run_bats_files() {
-	local queue=$scratch/queue release file more=1 files_running=() at_once=$FILES_AT_ONCE
+	local queue=$scratch/queue release file more=1 files_running=() at_once=$((slow ? FILES_AT_ONCE / 2 : FILES_AT_ONCE))
 	: >"$queue"
-	! starts_slowly || at_once=$((FILES_AT_ONCE / 2))
 	while :; do
 		((!more)) || "$1" "$queue" || more=0
 		if [[ ! -s $queue ]]; then
