@@ -369,7 +369,7 @@ full_disk() {
 # As where nodes mount the installation, and nothing was installed on their own /var.
 @test "a node without the folder of the gate's log makes it, for root alone" {
 	rm -r "$(disk n3)/log/onespine"
-	job=$(gang -N3 -w n3)
+	job=$(gang -w 'n[1-3]')
 	await 30 ran_once 'n[1-3]'
 	await 10 says n3 " of 3 nodes"
 	equal "$(stat -c '%U %a' "$(disk n3)/log/onespine")" 'root 700'

@@ -192,19 +192,22 @@ await() {
 	untraced await_success "$@"
 }
 
-# The longer it has waited, the longer it pauses: a fifth of what has passed, from 0.2 s to a second. What is asked costs
-# slurmctld and this machine more than the wait does.
+# The longer it has waited, the longer it pauses: a fifth of what has passed, from 0.2 s to a second, and three times what the
+# question took, up to two. What is asked costs slurmctld and this machine more than the wait does.
 await_success() {
-	local limit_s=$(($1 * 4)) start=${EPOCHREALTIME/[.,]/} passed
+	local limit_s=$(($1 * 4)) start=${EPOCHREALTIME/[.,]/} asked now passed pause_ms
 	shift
 	((limit_s >= 90)) || limit_s=90
-	until "$@" 2>"$BATS_FILE_TMPDIR/await"; do
-		passed=$((${EPOCHREALTIME/[.,]/} - start))
+	until asked=${EPOCHREALTIME/[.,]/} && "$@" 2>"$BATS_FILE_TMPDIR/await"; do
+		now=${EPOCHREALTIME/[.,]/}
+		passed=$((now - start))
 		if ((passed > limit_s * 1000000)); then
 			fail "after $limit_s s still not: $* $(<"$BATS_FILE_TMPDIR/await")"
 			return 1
 		fi
-		pause $((passed < 1000000 ? 200 : passed < 5000000 ? passed / 5000 : 1000))
+		pause_ms=$((passed < 1000000 ? 200 : passed < 5000000 ? passed / 5000 : 1000))
+		((pause_ms >= (now - asked) * 3 / 1000)) || pause_ms=$(((now - asked) * 3 / 1000))
+		pause $((pause_ms < 2000 ? pause_ms : 2000))
 	done
 }
 
