@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +136,12 @@ static bool take_line(struct osp_node_known *known, char *line)
 		return take_fact(&known->software, words);
 	if (!strcmp(kind, "product"))
 		return snprintf(known->product, sizeof(known->product), "%s", words) >= 0;
-	return !strcmp(kind, "gpus") &&
-	       sscanf(words, "%d %" SCNd64, &known->gpus, &known->type_gpus) == 2;
+	if (strcmp(kind, "gpus") != 0 ||
+	    sscanf(words, "%d %" SCNd64, &known->gpus, &known->type_gpus) != 2)
+		return false;
+	if (known->type_gpus > 0 && known->type_gpus < INT_MAX)
+		known->hardware.accelerators = (int)known->type_gpus;
+	return true;
 }
 
 static struct osp_node_known *read_back(char *text, uint64_t stamp)

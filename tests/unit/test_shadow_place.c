@@ -368,9 +368,10 @@ static void could_start_when_its_places_are_known(void **state)
 	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_int_equal(fake_slurm.tests, 0);
-	assert_says(job, "waits: 4 nodes on one leaf; no usable node is on a known leaf; 16 nodes "
-			 "are left out: they were powered down or have booted since their places "
-			 "were asked for");
+	assert_says(job, "waits: 4 nodes on one leaf; no usable node is on a known leaf (drained, "
+			 "reserved, excluded or too small nodes do not count); 16 nodes are left "
+			 "out: they were powered down or have booted since their places were "
+			 "asked for");
 	assert_int_equal(ask(job, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
 	/* above the top level any nodes will do, known or not */
 	late->details->submit_time = asked.now - 100;
