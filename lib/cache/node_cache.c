@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +138,7 @@ static bool take_line(struct osp_node_known *known, char *line)
 	if (strcmp(kind, "gpus") != 0 ||
 	    sscanf(words, "%d %" SCNd64, &known->gpus, &known->type_gpus) != 2)
 		return false;
-	if (known->type_gpus > 0 && known->type_gpus < INT_MAX)
-		known->hardware.accelerators = (int)known->type_gpus;
+	osp_facts_take_accelerators(&known->hardware, known->type_gpus);
 	return true;
 }
 

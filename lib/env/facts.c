@@ -219,6 +219,11 @@ void osp_facts_take_instance(struct osp_facts *facts, const struct osp_instance 
 	}
 	if (instance->nvswitches >= 0)
 		take_word(facts, OSP_FACT_NVSWITCH, instance->nvswitches ? "yes" : "no");
-	if (instance->accelerators > 0 && instance->accelerators < INT_MAX)
-		facts->accelerators = (int)instance->accelerators;
+	osp_facts_take_accelerators(facts, instance->accelerators);
+}
+
+void osp_facts_take_accelerators(struct osp_facts *facts, int64_t accelerators)
+{
+	if (accelerators > 0 && accelerators < INT_MAX)
+		facts->accelerators = (int)accelerators;
 }

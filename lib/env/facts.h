@@ -94,4 +94,7 @@ int osp_facts_set_list(struct osp_facts *facts, const char *list, struct osp_err
 /* Sets what the catalogue knows about a type; other facts stay as they were. */
 void osp_facts_take_instance(struct osp_facts *facts, const struct osp_instance *instance);
 
+/* Sets the number of accelerators; one that is unknown, 0 or below, changes nothing. */
+void osp_facts_take_accelerators(struct osp_facts *facts, int64_t accelerators);
+
 #endif
