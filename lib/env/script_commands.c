@@ -619,7 +619,7 @@ static void begin_body(struct osp_reading *reading)
 	struct osp_courses *courses = &reading->courses;
 	size_t index = reading->body_count++;
 
-	if (index < OSP_BODIES_MAX)
+	if (index < OSP_SHELL_BODIES_MAX)
 		reading->bodies[index] = (struct osp_body){courses->hidden_count, reading->exports};
 	for (size_t i = 0; i < reading->hidden_in_body_count; i++)
 		osp_course_hide_again(courses, &reading->hidden_in_body[i]);
@@ -630,7 +630,7 @@ static void end_body(struct osp_reading *reading)
 {
 	const struct osp_body *body = &reading->bodies[--reading->body_count];
 
-	if (reading->body_count < OSP_BODIES_MAX) {
+	if (reading->body_count < OSP_SHELL_BODIES_MAX) {
 		osp_course_reveal(&reading->courses, body->hidden, true);
 		reading->exports = body->exports;
 	}

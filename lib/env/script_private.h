@@ -15,7 +15,6 @@
 #include "lib/env/shell_text.h"
 
 #define OSP_DOCUMENTS_MAX   32 /* here-documents in files; more are not read */
-#define OSP_BODIES_MAX	    4  /* of here-documents, one in the other */
 #define OSP_BODY_HIDDEN_MAX 16 /* names that are hidden from a body; more are not */
 #define OSP_USES_MAX	    64 /* values made of variables that may change; more stay unknown */
 
@@ -69,7 +68,7 @@ struct osp_reading {
 	struct osp_body {
 		size_t hidden; /* before it */
 		const char *exports;
-	} bodies[OSP_BODIES_MAX]; /* of open here-documents; more are not kept */
+	} bodies[OSP_SHELL_BODIES_MAX]; /* of open here-documents; more are not kept */
 	size_t body_count;
 	struct osp_courses courses;
 };

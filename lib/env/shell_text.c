@@ -13,7 +13,6 @@
 #define DELIMITERS_MAX	    8 /* here-documents that begin in one line */
 #define DELIMITER_BYTES_MAX 64
 #define SEARCHES_MAX	    16 /* searches for a missing end before no more are made */
-#define BODIES_MAX	    4  /* here-documents that shells read, one in the other */
 
 struct delimiter {
 	char word[DELIMITER_BYTES_MAX];
@@ -55,7 +54,7 @@ struct scanner {
 	bool keeps;	      /* `read` keeps the body in a variable, and that is asked for */
 	bool remote;	      /* one runs on another host */
 	bool listed;	      /* it has && or || */
-	struct after_body after[BODIES_MAX];
+	struct after_body after[OSP_SHELL_BODIES_MAX];
 	size_t depth;	 /* of bodies in bodies */
 	bool drops_tabs; /* the body of a <<- is read: its shell sees no tabs before its lines */
 	int searches;	 /* that failed */
@@ -477,7 +476,7 @@ static bool begin_body(struct scanner *s)
 	struct after_body after = {.bytes = s->bytes, .drops_tabs = s->drops_tabs};
 	size_t end = s->at;
 
-	if (s->depth == BODIES_MAX || s->searches >= SEARCHES_MAX)
+	if (s->depth == OSP_SHELL_BODIES_MAX || s->searches >= SEARCHES_MAX)
 		return false;
 	after.next = find_delimiter(s, &s->delimiters[0], &end);
 	s->searches += !after.next;

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define OSP_SHELL_BODIES_MAX 4 /* here-documents that shells read, one in the other */
+
 struct osp_shell_word {
 	const char *text; /* without its quotes */
 	const char *raw;  /* as written, not terminated; NULL in a word that no reader gave */
