@@ -456,9 +456,9 @@ beside_refusal() {
 	slurm 'job 7 n1 4 3' 'job 8 n2,n3,n4 4 1' "job 9 $full 8 4"
 	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 4 --gpus=10 -t 30
 	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 3-4 -G 10 -t 30
-	expect_line 1 'no: waits: 12 GPUs on 4 nodes of one spine; nearest: s1 has at most 10 left on so many (2 short)' \
+	expect_line 1 'no: waits: 12 GPUs on 4 nodes of one spine; nearest: 4 nodes of s1 have at most 10 left (2 short)' \
 		beside_slurm 7200 'n[1-4]' -N 4 --gpus=12 -t 30
-	expect_line 1 'no: waits: 10 GPUs on 3 nodes of one spine; nearest: s1 has at most 9 left on so many (1 short)' \
+	expect_line 1 'no: waits: 10 GPUs on 3 nodes of one spine; nearest: 3 nodes of s1 have at most 9 left (1 short)' \
 		beside_slurm 7200 'n[2-4]' -N 3 --gpus=10 -t 30
 	# each node gives one at least
 	expect_line 1 'no: waits: 5 nodes on one spine; nearest: s1 has 4 free of 8 (1 short)' \

@@ -219,7 +219,7 @@ timeless() {
 	answers 0 onespine fit -N 2 --gpus=4 -t 30
 	equal "${said%%$'\n'*}" 'would start now: 2 nodes on spine s1'
 	answers 1 onespine fit -N 2 --gpus=6 -t 30
-	equal "${said%%$'\n'*}" 'no: waits: 6 GPUs on 2 nodes of one spine; nearest: s1 has at most 5 left on so many (1 short)'
+	equal "${said%%$'\n'*}" 'no: waits: 6 GPUs on 2 nodes of one spine; nearest: 2 nodes of s1 have at most 5 left (1 short)'
 	job=$(submit --gang -N 2 --gpus=4 -t 30)
 	await_job "$job" RUNNING
 	scancel "$job"

@@ -13,7 +13,7 @@ static uint32_t gpus_left(const struct osp_state_node *node)
 	return node->gpus > node->gpus_taken ? node->gpus - node->gpus_taken : 0;
 }
 
-uint32_t osp_fit_gpus_of_each(const struct osp_fit *fit)
+uint32_t osp_fit_least_gpus(const struct osp_fit *fit)
 {
 	const struct osp_snapshot *snapshot = fit->world.snapshot;
 	const struct osp_fit_question *question = &fit->question;
@@ -90,10 +90,12 @@ bool osp_fit_lacks_gpus(const struct osp_fit *fit, char *buffer, size_t buffer_b
 	if (!nearest || most >= wanted)
 		return false;
 	snprintf(buffer, buffer_bytes,
-		 "waits: %" PRIu64 " GPU%s on %u node%s of one %s; nearest: %s has at most %" PRIu64
-		 " left on so many (%" PRIu64 " short)",
+		 "waits: %" PRIu64 " GPU%s on %u node%s of one %s; nearest: %u node%s of %s %s at "
+		 "most %" PRIu64 " left (%" PRIu64 " short)",
 		 wanted, osp_plural_s(wanted), input->want_nodes, osp_plural_s(input->want_nodes),
-		 osp_topology_level_name(topology, input->level),
-		 osp_topology_domain(topology, nearest->domain)->name, most, wanted - most);
+		 osp_topology_level_name(topology, input->level), input->want_nodes,
+		 osp_plural_s(input->want_nodes),
+		 osp_topology_domain(topology, nearest->domain)->name,
+		 input->want_nodes == 1 ? "has" : "have", most, wanted - most);
 	return true;
 }

@@ -13,9 +13,9 @@
 
 #include "tools/command/fit_scheduler.h"
 
-/* Returns how many GPUs each node of the gang has to give at least, if no node of the cluster has
- * more than its largest one. */
-uint32_t osp_fit_gpus_of_each(const struct osp_fit *fit);
+/* Returns how many GPUs each node of the gang has to give at least, where the others give as many
+ * as the largest node of the cluster has. */
+uint32_t osp_fit_least_gpus(const struct osp_fit *fit);
 
 /* Returns whether jobs leave enough GPUs on these nodes together; true if --gpus is not given. */
 bool osp_fit_has_gpus(const struct osp_fit *fit, const struct osp_nodeset *set);

@@ -55,7 +55,7 @@ bool osp_fit_needs_nodes_on_their_way(const struct osp_fit *fit)
 	if (!osp_sbatch_lacks_nodes(&fit->sbatch) || !fit->answer.chosen)
 		return false;
 	question.every_node = true;
-	question.gpus = osp_fit_gpus_of_each(fit);
+	question.gpus = osp_fit_least_gpus(fit);
 	if (lacks_nodes_for(fit, &question))
 		return false;
 	question = fit->question;
