@@ -8,12 +8,12 @@
 BATS_LIMIT_S=1800
 
 # Files of bats side by side. Each waits for Slurm most of its time, so there are more, up to FILES_MOST, while the processors
-# have nothing to do for a quarter of their time. On a slow machine, where starting a process takes SLOW_START_US (on some virtual
+# have nothing to do for a fifth of their time. On a slow machine, where starting a process takes SLOW_START_US (on some virtual
 # ones it takes 5 ms and more), half as many begin: beside others, checks that have a second to answer in do not.
 FILES_AT_ONCE=8
 SLOW_START_US=2500
 FILES_MOST=14
-IDLE_PERCENT=25
+IDLE_PERCENT=20
 IDLE_OVER_S=5
 
 # The tests' files are many and small: in memory they cost no disk's time, and no sync is waited for. Those of three
